@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef HOST_BASE_CLOCK_H
+#define HOST_BASE_CLOCK_H
+
+/* Seconds of CLOCK_MONOTONIC. */
+double clock_seconds(void);
+/* UTC now, "20261130T101530Z". */
+void clock_stamp(char stamp[17]);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nearest.h"
+#include "path.h"
+#include "text.h"
+
+#define NAMES_MAX 4096 /* of a directory, looked at for the nearest name */
+
+static const char *name_type(mode_t mode) {
+    switch (mode & S_IFMT) {
+    case S_IFDIR:
+        return "a directory";
+    case S_IFIFO:
+        return "a FIFO";
+    case S_IFSOCK:
+        return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+        return "a device";
+    default:
+        return "not a regular file";
+    }
+}
+
+/* Helps with the name in its directory that was probably meant. */
+static void help_nearest(const char *path, struct error *err) {
+    char *folder = path_directory(path);
+    DIR *listing = folder ? opendir(folder) : NULL;
+    if (!listing) {
+        if (folder && errno == ENOENT)
+            error_help(err, "there is no directory \"%.300s\" either", folder);
+        free(folder);
+        return;
+    }
+    char best[NAME_MAX + 1];
+    struct nearest nearest;
+    nearest_begin(&nearest, path_name(path));
+    struct dirent *entry;
+    for (int i = 0; i < NAMES_MAX && (entry = readdir(listing)); i++) {
+        size_t before = nearest.distance;
+        nearest_offer(&nearest, entry->d_name);
+        /* The entry's memory is the listing's and will not last. */
+        if (nearest.best && nearest.distance < before) {
+            memcpy(best, entry->d_name, strlen(entry->d_name) + 1);
+            nearest.best = best;
+        }
+    }
+    if (nearest.best) error_help(err, "did you mean \"%.300s\"?", nearest.best);
+    closedir(listing);
+    free(folder);
+}
+
+static lathe_status fail_open(const char *path, int number, struct error *err) {
+    struct stat info;
+    if (number == ENXIO && stat(path, &info) == 0)
+        return fail(err, LATHE_EDATA, "\"%.400s\" is %s; a regular file was expected",
+                    path, name_type(info.st_mode));
+    char target[256];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (number == ENOENT && length > 0)
+        return fail(err, LATHE_ENOTFOUND,
+                    "\"%.200s\" is a link to \"%.*s\", which is not there", path,
+                    (int)length, target);
+    if (number == ENOENT) {
+        fail(err, LATHE_ENOTFOUND, "there is no file \"%.400s\"", path);
+        help_nearest(path, err);
+        return LATHE_ENOTFOUND;
+    }
+    return fail(err, error_from_errno(number), "cannot open \"%.400s\": %s", path,
+                strerror(number));
+}
+
+lathe_status file_open(const char *path, int *fd, int64_t *size, struct error *err) {
+    int opened = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (opened < 0) return fail_open(path, errno, err);
+    struct stat info;
+    if (fstat(opened, &info)) {
+        int number = errno;
+        close(opened);
+        return fail_open(path, number, err);
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(opened);
+        return fail(err, LATHE_EDATA, "\"%.400s\" is %s; a regular file was expected",
+                    path, name_type(info.st_mode));
+    }
+    *fd = opened;
+    if (size) *size = info.st_size;
+    return LATHE_OK;
+}
+
+static lathe_status fail_size(const char *path, size_t limit, struct error *err) {
+    return fail(err, LATHE_EDATA,
+                "\"%.400s\" is too large: at most %zu bytes are accepted", path, limit);
+}
+
+/* Reads to the end, however long the file has become since it was opened. */
+static lathe_status read_all(int fd, const char *path, size_t limit, struct text *text,
+                             struct error *err) {
+    char piece[16384];
+    for (;;) {
+        ssize_t got = read(fd, piece, sizeof piece);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return fail(err, LATHE_EIO, "cannot read \"%.400s\": %s", path,
+                        strerror(errno));
+        text_add_bytes(text, piece, (size_t)got);
+        if (text->is_broken)
+            return fail(err, LATHE_ENOMEM, "no memory to read \"%.400s\"", path);
+        if (got == 0) return LATHE_OK;
+        if (text->length > limit) return fail_size(path, limit, err);
+    }
+}
+
+lathe_status file_read(const char *path, size_t limit, char **content, size_t *length,
+                       struct error *err) {
+    int fd;
+    int64_t size;
+    lathe_status status = file_open(path, &fd, &size, err);
+    if (status) return status;
+    struct text text = {0};
+    if ((uint64_t)size > limit)
+        status = fail_size(path, limit, err);
+    else
+        status = read_all(fd, path, limit, &text, err);
+    close(fd);
+    if (status) {
+        text_finish(&text);
+        return status;
+    }
+    *content = text.data;
+    if (length) *length = text.length;
+    return LATHE_OK;
+}
+
+lathe_status file_write(int fd, const void *bytes, size_t count, const char *path,
+                        struct error *err) {
+    const char *from = bytes;
+    while (count) {
+        ssize_t wrote = write(fd, from, count);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0)
+            return fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path,
+                        strerror(wrote < 0 ? errno : ENOSPC));
+        from += wrote;
+        count -= (size_t)wrote;
+    }
+    return LATHE_OK;
+}
+
+/* A new file beside `path`, opened for writing; its name is the caller's. */
+static lathe_status open_aside(const char *path, char **aside, int *fd,
+                               struct error *err) {
+    for (int i = 0; i < 100; i++) {
+        *aside = text_make("%s.%ld-%d.tmp", path, (long)getpid(), i);
+        if (!*aside)
+            return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
+        *fd = open(*aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) return LATHE_OK;
+        int number = errno;
+        free(*aside);
+        *aside = NULL;
+        if (number != EEXIST)
+            return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+                        strerror(number));
+    }
+    return fail(
+        err, LATHE_ECREATE,
+        "cannot create \"%.400s\": too many left-over files \"*.tmp\" beside it", path);
+}
+
+/* Makes a rename last. What is no file system of its own cannot, and says EINVAL. */
+static lathe_status sync_directory(const char *path, struct error *err) {
+    char *folder = path_directory(path);
+    if (!folder) return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int number = fd >= 0 && fsync(fd) == 0 ? 0 : errno;
+    if (fd >= 0) close(fd);
+    free(folder);
+    if (number == 0 || number == EINVAL || number == EACCES) return LATHE_OK;
+    return fail(err, LATHE_EIO, "cannot sync the directory of \"%.400s\": %s", path,
+                strerror(number));
+}
+
+lathe_status file_replace(const char *path, const void *bytes, size_t count,
+                          struct error *err) {
+    char *aside;
+    int fd = -1;
+    lathe_status status = open_aside(path, &aside, &fd, err);
+    if (status) return status;
+    status = file_write(fd, bytes, count, path, err);
+    if (!status && fsync(fd))
+        status =
+            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
+    /* Also where writes are reported late: NFS, quotas. */
+    if (close(fd) && !status)
+        status =
+            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
+    if (!status && rename(aside, path))
+        status = fail(err, LATHE_ECREATE, "cannot replace \"%.400s\": %s", path,
+                      strerror(errno));
+    if (status)
+        unlink(aside);
+    else
+        status = sync_directory(path, err);
+    free(aside);
+    return status;
+}

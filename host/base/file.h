@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole files. Messages name the file and the cause. */
+#ifndef HOST_BASE_FILE_H
+#define HOST_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+/* Opens a regular file for reading without blocking on FIFOs and devices; links are
+ * followed. *size may be NULL. Returns the descriptor through *fd. */
+lathe_status file_open(const char *path, int *fd, int64_t *size, struct error *err);
+/* The content and a NUL after it, in memory of the caller's; more than `limit` bytes is
+ * LATHE_EDATA. *length may be NULL. */
+lathe_status file_read(const char *path, size_t limit, char **content, size_t *length,
+                       struct error *err);
+/* Writes aside, fsyncs, renames: the file is the old one or the new one, never half. */
+lathe_status file_replace(const char *path, const void *bytes, size_t count,
+                          struct error *err);
+/* write(2) until all is written. */
+lathe_status file_write(int fd, const void *bytes, size_t count, const char *path,
+                        struct error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of files. What returns a char * returns memory of the caller's, NULL when there
+ * is none left. */
+#ifndef HOST_BASE_PATH_H
+#define HOST_BASE_PATH_H
+
+#include <stdbool.h>
+
+#include "error.h"
+
+/* a/b; b alone when it is absolute. */
+char *path_join(const char *directory, const char *name);
+/* Absolute, without "." and doubled slashes; does not look at the file system. */
+char *path_absolute(const char *path);
+char *path_directory(const char *path);  /* "." for a bare name */
+const char *path_name(const char *path); /* borrowed: after the last '/' */
+/* The directory of the running program, from /proc/self/exe. */
+char *path_of_program(void);
+/* "config", "data", "state", "cache": $XDG_…_HOME, or its default under $HOME when
+ * unset, empty or relative; NULL without a home. */
+char *path_xdg(const char *what);
+bool path_is_plain_name(const char *name); /* no '/', not empty, "." or ".." */
+lathe_status path_make_directories(const char *path, struct error *err);
+
+#endif

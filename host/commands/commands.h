@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's tools, one file each. A command gets its own arguments, argv[0] being
+ * its name, and returns the exit status of DESIGN 9; it prints data on stdout, and what
+ * went wrong on stderr through command_print_error. None of this is in liblathe. */
+#ifndef HOST_COMMANDS_COMMANDS_H
+#define HOST_COMMANDS_COMMANDS_H
+
+#include "base/error.h"
+
+struct command {
+    const char *name;
+    const char *summary; /* one line, for help */
+    int (*function)(int argc, char **argv);
+};
+
+int command_run(int argc, char **argv);
+int command_plugins(int argc, char **argv);
+int command_inspect(int argc, char **argv);
+int command_validate(int argc, char **argv);
+int command_help(int argc, char **argv);
+
+/* Prints what, where and help on stderr, a line each. */
+void command_print_error(const struct error *error);
+
+#endif

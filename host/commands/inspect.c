@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* lathe inspect: what one plugin is and takes, as its manifest says. Opens no library.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/nearest.h"
+#include "base/path.h"
+#include "base/trust.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/entries.h"
+#include "commands/example.h"
+#include "dylib.h"
+#include "options.h"
+
+/* ---- which one ---- */
+
+static bool has_name(const struct registry_entry *entry, uint32_t kind,
+                     const char *name) {
+    return entry->manifest && strcmp(entry->manifest->name, name) == 0 &&
+           (kind == LATHE_KIND_NONE || entry->manifest->kind == kind);
+}
+
+static int tell_unknown(const struct registry *registry, uint32_t kind,
+                        const char *name, struct error *err) {
+    const struct manifest *none;
+    if (kind != LATHE_KIND_NONE) {
+        registry_find(registry, kind, name, &none, err);
+        return error_exit_code(err->status);
+    }
+    struct nearest nearest;
+    nearest_begin(&nearest, name);
+    for (size_t i = 0; i < registry_count(registry); i++)
+        if (entry_name(registry_at(registry, i)))
+            nearest_offer(&nearest, entry_name(registry_at(registry, i)));
+    lathe_status status = fail(err, LATHE_EMISSING, "there is no plugin \"%s\"", name);
+    if (nearest.best)
+        error_help(err, "did you mean \"%s\"?", nearest.best);
+    else
+        error_help(err, "\"lathe plugins\" lists them");
+    return error_exit_code(status);
+}
+
+static int tell_ambiguous(const struct registry_entry *a,
+                          const struct registry_entry *b, const char *name,
+                          struct error *err) {
+    fail(err, LATHE_EINVAL, "\"%s\" is a %s and a %s", name, entry_kind(a),
+         entry_kind(b));
+    error_where(err, "command line of \"inspect\"");
+    error_help(err, "write %s/%s or %s/%s", entry_kind(a), name, entry_kind(b), name);
+    return EXIT_USAGE;
+}
+
+/* The one that is used comes before one that is not. */
+static int find_entry(const struct registry *registry, uint32_t kind, const char *name,
+                      const struct registry_entry **found, struct error *err) {
+    *found = NULL;
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct registry_entry *entry = registry_at(registry, i);
+        if (!has_name(entry, kind, name)) continue;
+        if (*found && (*found)->status == REGISTRY_OK && entry->status == REGISTRY_OK)
+            return tell_ambiguous(*found, entry, name, err);
+        if (!*found || entry->status == REGISTRY_OK) *found = entry;
+    }
+    return *found ? 0 : tell_unknown(registry, kind, name, err);
+}
+
+/* "optimizer/sgd": the kind, and *name after it; else NONE, and all of the word. */
+static uint32_t split_kind(const char *word, const char **name) {
+    char kind[16];
+    size_t length = strcspn(word, "/");
+    *name = word;
+    if (word[length] != '/' || strchr(word + length + 1, '/') || length >= sizeof kind)
+        return LATHE_KIND_NONE;
+    memcpy(kind, word, length);
+    kind[length] = '\0';
+    uint32_t found = manifest_kind_find(kind);
+    if (found != LATHE_KIND_NONE) *name = word + length + 1;
+    return found;
+}
+
+/* A folder, a manifest, or a library: the manifest that goes with it; the caller's. */
+static char *manifest_path(const char *word) {
+    struct stat info;
+    char *path = path_absolute(word);
+    if (!path || strcmp(path_name(path), "plugin.json") == 0) return path;
+    bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    size_t length = strlen(path);
+    bool is_library = length > 3 && strcmp(path + length - 3, ".so") == 0;
+    if (!is_folder && !is_library) return path;
+    char *folder = is_folder ? text_copy(path) : path_directory(path);
+    free(path);
+    path = folder ? path_join(folder, "plugin.json") : NULL;
+    free(folder);
+    return path;
+}
+
+static lathe_status read_entry(const char *word, struct registry_entry *entry,
+                               struct error *err) {
+    entry->path = manifest_path(word);
+    if (!entry->path) return fail(err, LATHE_ENOMEM, "out of memory");
+    struct json *format = NULL;
+    lathe_status status = manifest_format(&format, err);
+    if (status != LATHE_OK) return status;
+    status = manifest_read(entry->path, format, &entry->manifest, &entry->reason);
+    json_close(format);
+    if (status == LATHE_OK)
+        status = dylib_check(entry->manifest->library_path, &entry->reason);
+    if (status != LATHE_OK) entry->status = REGISTRY_REFUSED;
+    if (entry->manifest && (status != LATHE_ENOTFOUND || entry->manifest->root))
+        return LATHE_OK;
+    *err = entry->reason;
+    return status;
+}
+
+/* ---- what is shown ---- */
+
+/* Descriptions go on a line of their own, where a narrow terminal leaves them whole. */
+static void add_options(const struct manifest *manifest, struct text *text) {
+    int width = 0;
+    size_t count = json_size(manifest->options);
+    if (count == 0) return;
+    for (size_t i = 0; i < count; i++) {
+        int length = (int)strlen(json_key_at(manifest->options, i));
+        if (length > width) width = length;
+    }
+    text_add(text, "\noptions\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct json *schema = json_at(manifest->options, i);
+        text_format(text, "  %-*s  ", width, json_key_at(manifest->options, i));
+        options_describe(schema, text);
+        text_add(text, "\n");
+        const char *description = json_text(json_get(schema, "description"));
+        if (description[0]) text_format(text, "  %*s  %s\n", width, "", description);
+    }
+}
+
+static void add_metrics(const struct manifest *manifest, struct text *text) {
+    for (size_t i = 0; i < json_size(manifest->metrics); i++) {
+        const struct json *metric = json_at(manifest->metrics, i);
+        text_format(text, "%s  %s, %s is better\n", i == 0 ? "\nmetrics\n" : "",
+                    json_text(json_get(metric, "name")),
+                    json_truth(json_get(metric, "higher_is_better")) ? "higher"
+                                                                     : "lower");
+    }
+}
+
+static void add_example(const struct manifest *manifest, struct text *text) {
+    struct json *example = example_make(manifest);
+    if (!example) return;
+    text_add(text, "\nexample\n  \"");
+    text_add(text, json_key_at(example, 0));
+    text_add(text, "\": ");
+    json_write(json_at(example, 0), text, 0);
+    text_add(text, "\n");
+    json_close(example);
+}
+
+static void add_page(const struct registry_entry *entry, struct text *text) {
+    const struct manifest *manifest = entry->manifest;
+    size_t before = text->length;
+    entry_add_title(entry, text);
+    text_add(text, text->length > before ? "\n" : "");
+    if (manifest->summary[0]) text_format(text, "%s\n", manifest->summary);
+    text_add(text, text->length > before ? "\n" : "");
+    if (manifest->license[0]) text_format(text, "license   %s\n", manifest->license);
+    char *library = manifest->library[0] ? trust_show(manifest->library_path) : NULL;
+    if (library) text_format(text, "library   %s\n", library);
+    free(library);
+    text_format(text, "manifest  %s\n", entry->path);
+    text_format(text, "status    %s\n", entry_status(entry));
+    if (entry->status != REGISTRY_OK) entry_add_reason(entry, "          ", text);
+    if (entry->status == REGISTRY_REFUSED) return;
+    add_options(manifest, text);
+    add_metrics(manifest, text);
+    add_example(manifest, text);
+}
+
+static void add_value(struct text *text, const char *key, const struct json *value) {
+    text_format(text, ", \"%s\": ", key);
+    if (value)
+        json_write(value, text, 0);
+    else
+        text_add(text, "null");
+}
+
+static void add_json(const struct registry_entry *entry, struct text *text) {
+    const struct manifest *manifest = entry->manifest;
+    struct json *example =
+        entry->status == REGISTRY_REFUSED ? NULL : example_make(manifest);
+    text_add(text, "{");
+    entry_add_json(entry, text);
+    text_add(text, ", \"license\": ");
+    text_json_string(text, manifest->license[0] ? manifest->license : NULL);
+    add_value(text, "options", manifest->options);
+    add_value(text, "metrics", manifest->metrics);
+    add_value(text, "example", example);
+    text_add(text, "}\n");
+    json_close(example);
+}
+
+static int show(const struct registry_entry *entry, int is_json, struct error *err) {
+    struct text text = {0};
+    if (is_json)
+        add_json(entry, &text);
+    else
+        add_page(entry, &text);
+    lathe_status status = entries_print(&text, !is_json, err);
+    text_finish(&text);
+    if (status != LATHE_OK) return error_exit_code(status);
+    return entry->status == REGISTRY_REFUSED ? error_exit_code(LATHE_EMISSING) : 0;
+}
+
+/* ---- the command ---- */
+
+static int inspect_path(const char *word, int is_json, struct error *err) {
+    struct registry_entry entry = {0};
+    lathe_status status = read_entry(word, &entry, err);
+    int code =
+        status == LATHE_OK ? show(&entry, is_json, err) : error_exit_code(status);
+    manifest_close(entry.manifest);
+    free(entry.path);
+    return code;
+}
+
+static int inspect_name(const char *word, const char *const *paths, int is_json,
+                        struct error *err) {
+    const char *name;
+    const struct registry_entry *entry = NULL;
+    struct registry *registry = NULL;
+    uint32_t kind = split_kind(word, &name);
+    lathe_status status = registry_open(paths, NULL, &registry, err);
+    if (status != LATHE_OK) return error_exit_code(status);
+    int code = find_entry(registry, kind, name, &entry, err);
+    if (code == 0) code = show(entry, is_json, err);
+    registry_close(registry);
+    return code;
+}
+
+static bool is_path(const char *word) {
+    const char *name;
+    if (split_kind(word, &name) != LATHE_KIND_NONE) return false;
+    return strchr(word, '/') || word[0] == '.' || strstr(word, ".json") ||
+           strstr(word, ".so");
+}
+
+int command_inspect(int argc, char **argv) {
+    int is_json = 0;
+    struct words paths = {0};
+    const struct flag flags[] = {{"--json", .count = &is_json},
+                                 {"--plugin-path", "DIR", .values = &paths},
+                                 {.name = NULL}};
+    struct arguments arguments = {0};
+    struct error err = {0};
+    const char *word = NULL;
+    int code = arguments_read(argc, argv, flags, &arguments, &err);
+    if (code == 0)
+        code = arguments_only_word(&arguments, "inspect", "a plugin", &word, &err);
+    if (code == 0)
+        code = is_path(word) ? inspect_path(word, is_json, &err)
+                             : inspect_name(word, paths.items, is_json, &err);
+    if (err.status != LATHE_OK) command_print_error(&err);
+    arguments_finish(&arguments);
+    return code;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "commands/commands.h"
+
+/* One call, so that the lines stay together whoever else writes to the terminal. */
+void command_print_error(const struct error *error) {
+    bool has_where = error->where[0] != '\0', has_help = error->help[0] != '\0';
+    fprintf(stderr, "lathe: %s\n%s%s%s%s%s%s", error->what,
+            has_where ? "  where: " : "", error->where, has_where ? "\n" : "",
+            has_help ? "  help: " : "", error->help, has_help ? "\n" : "");
+}

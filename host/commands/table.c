@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/table.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+
+static const struct command table[] = {
+    {"run", "train what an experiment file describes", command_run},
+    {"validate", "check an experiment file, running nothing", command_validate},
+    {"plugins", "list the plugins that are found, and those refused", command_plugins},
+    {"inspect", "show a plugin's options, their ranges and defaults", command_inspect},
+    {"help", "explain a command", command_help},
+};
+
+const struct command *command_at(size_t index) {
+    return index < sizeof table / sizeof *table ? &table[index] : NULL;
+}
+
+static int is_experiment(const char *name) {
+    const char *suffix = strrchr(name, '.');
+    return suffix && !strcmp(suffix, ".json");
+}
+
+const struct command *command_find(const char *name, struct error *err) {
+    struct nearest nearest;
+    nearest_begin(&nearest, name);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (!strcmp(table[i].name, name)) return &table[i];
+        nearest_offer(&nearest, table[i].name);
+    }
+    fail(err, LATHE_EINVAL, "unknown %s \"%s\"", *name == '-' ? "flag" : "command",
+         name);
+    error_where(err, "command line");
+    if (is_experiment(name))
+        error_help(err, "did you mean \"lathe run %s\"?", name);
+    else if (nearest.best)
+        error_help(err, "did you mean \"lathe %s\"?", nearest.best);
+    else
+        error_help(err, "\"lathe help\" lists the commands");
+    return NULL;
+}

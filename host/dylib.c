@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "dylib.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/elf.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "base/trust.h"
+
+struct dylib {
+    void *handle;
+};
+
+static void say_where(const char *path, struct error *err) {
+    if (!err || err->where[0] != '\0') return;
+    char *shown = trust_show(path);
+    error_where(err, "%s", shown ? shown : path);
+    free(shown);
+}
+
+/* The checked file, open, for the caller to close. */
+static lathe_status open_checked(const char *path, int *fd, struct error *err) {
+    int64_t size = 0;
+    lathe_status status = file_open(path, fd, &size, err);
+    if (status != LATHE_OK) return status;
+    status = trust_check(*fd, path, err);
+    if (status == LATHE_OK) status = elf_check(*fd, size, err);
+    if (status == LATHE_OK) return LATHE_OK;
+    close(*fd);
+    *fd = -1;
+    return status;
+}
+
+lathe_status dylib_check(const char *path, struct error *err) {
+    int fd = -1;
+    lathe_status status = open_checked(path, &fd, err);
+    if (status != LATHE_OK) {
+        say_where(path, err);
+        return status;
+    }
+    close(fd);
+    return LATHE_OK;
+}
+
+/* dlerror's text can be had once, and begins with the path that where has already. */
+static lathe_status tell_loader_error(const char *path, struct error *err) {
+    const char *text = dlerror();
+    if (!text) text = "the loader gives no reason";
+    size_t length = strlen(path);
+    if (strncmp(text, path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
+        text += length + 2;
+    fail(err, LATHE_EMISSING, "it cannot be loaded: %s", text);
+    if (strstr(text, "cannot open shared object file"))
+        error_help(err, "install that library, or link the plugin without it");
+    else if (strstr(text, "undefined symbol"))
+        error_help(err, "link the plugin with -Wl,-z,defs: it names what is missing");
+    return LATHE_EMISSING;
+}
+
+/* The loader opened the path for itself: was it still the file that was checked? */
+static bool is_same_file(const struct stat *before, const char *path) {
+    struct stat now;
+    return stat(path, &now) == 0 && now.st_dev == before->st_dev &&
+           now.st_ino == before->st_ino && now.st_size == before->st_size &&
+           now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
+}
+
+static lathe_status load(const char *path, void **handle, struct error *err) {
+    int fd = -1;
+    struct stat checked;
+    lathe_status status = open_checked(path, &fd, err);
+    if (status != LATHE_OK) return status;
+    if (fstat(fd, &checked) != 0) {
+        status = fail(err, LATHE_EIO, "%s", strerror(errno));
+        goto close_file;
+    }
+    dlerror();
+    /* NODELETE: a leak in a plugin can then be told by name, and a pointer into one
+     * that outlives its handle is never a crash. */
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!*handle)
+        status = tell_loader_error(path, err);
+    else if (!is_same_file(&checked, path))
+        status = fail(err, LATHE_EMISSING, "it was changed while it was being loaded");
+close_file:
+    close(fd);
+    return status;
+}
+
+lathe_status dylib_open(const char *path, struct dylib **library, struct error *err) {
+    /* A bare name would be looked for in the system's directories. */
+    char *absolute = path_absolute(path);
+    struct dylib *opened = malloc(sizeof *opened);
+    lathe_status status = LATHE_OK;
+    if (!absolute || !opened)
+        status = fail(err, LATHE_ENOMEM, "out of memory");
+    else
+        status = load(absolute, &opened->handle, err);
+    if (status == LATHE_OK) {
+        *library = opened;
+    } else {
+        say_where(path, err);
+        free(opened);
+    }
+    free(absolute);
+    return status;
+}
+
+const void *dylib_symbol(const struct dylib *library, const char *name) {
+    struct link_map *own = NULL, *owner = NULL;
+    Dl_info info;
+    void *symbol = dlsym(library->handle, name);
+    if (!symbol) return NULL;
+    if (dlinfo(library->handle, RTLD_DI_LINKMAP, &own) != 0) return NULL;
+    if (dladdr1(symbol, &info, (void **)&owner, RTLD_DL_LINKMAP) == 0) return NULL;
+    return own == owner ? symbol : NULL;
+}
+
+void (*dylib_function(const struct dylib *library, const char *name))(void) {
+    /* POSIX promises that this conversion works; ISO C has no cast for it. */
+    void *symbol = dlsym(library->handle, name);
+    void (*function)(void) = NULL;
+    memcpy(&function, &symbol, sizeof symbol);
+    return function;
+}
+
+void dylib_close(struct dylib *library) {
+    free(library);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared objects: looked at before they are opened, opened once, never closed. Messages
+ * name the cause; where is the file, with its target when it is a link. */
+#ifndef HOST_DYLIB_H
+#define HOST_DYLIB_H
+
+#include "base/error.h"
+
+struct dylib;
+
+/* Is this a file that may be opened as a plugin? A regular file (links are followed),
+ * 64-bit little-endian ELF for this machine, every PT_LOAD inside the file, no library
+ * looked for through $ORIGIN, owned by root, us or the owner of the running program,
+ * neither it nor its folder world-writable. Runs no code. The message says what to do
+ * (chmod …). */
+lathe_status dylib_check(const char *path, struct error *err);
+/* Checks, then opens RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE. *library is the caller's,
+ * for dylib_close; the code stays mapped for the life of the process. LATHE_EMISSING
+ * when the loader refuses (a library or a symbol that is not there), with the loader's
+ * words. */
+lathe_status dylib_open(const char *path, struct dylib **library, struct error *err);
+/* A symbol of the library itself, not of one that it needs. Borrowed; NULL: none. */
+const void *dylib_symbol(const struct dylib *library, const char *name);
+/* A function of the library or of any that it needs (such as a BLAS's own settings). */
+void (*dylib_function(const struct dylib *library, const char *name))(void);
+void dylib_close(
+    struct dylib *library); /* frees the handle, unmaps nothing; NULL is fine */
+
+#endif

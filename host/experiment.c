@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "experiment.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "experiment_parts.h"
+
+extern const char schema_experiment[];
+
+#define SOURCE_LIMIT ((size_t)16 << 20)
+#define TEXT_NAME "(text)"
+
+struct error *experiment_fault(struct opening *opening, lathe_status status,
+                               const char *path, const char *format, ...) {
+    struct error *err = errors_add(opening->errors);
+    char what[sizeof err->what];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    fail(err, status, "%s", what);
+    error_where(err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
+                path);
+    return err;
+}
+
+char *experiment_keep(struct opening *opening, char *memory) {
+    if (!memory) opening->is_broken = true;
+    return memory;
+}
+
+/* "manifests/fashion-mlp.json" → "fashion-mlp" */
+static char *stem_of(const char *file) {
+    if (strcmp(file, TEXT_NAME) == 0) return text_copy("experiment");
+    char *stem = text_copy(path_name(file));
+    char *dot = stem ? strrchr(stem, '.') : NULL;
+    if (dot && dot != stem && strcmp(dot, ".json") == 0) *dot = '\0';
+    return stem;
+}
+
+static void read_source(struct opening *opening, const char *source) {
+    struct experiment *experiment = opening->experiment;
+    const bool is_text = source[0] == '{';
+    experiment->file =
+        experiment_keep(opening, text_copy(is_text ? TEXT_NAME : source));
+    if (!experiment->file) return;
+    char *directory = is_text ? text_copy(".") : path_directory(source);
+    if (directory) experiment->directory = path_absolute(directory);
+    free(directory);
+    experiment_keep(opening, experiment->directory);
+
+    struct error err = {0};
+    size_t length = is_text ? strlen(source) : 0;
+    lathe_status status = LATHE_OK;
+    if (is_text) {
+        experiment->source = experiment_keep(opening, text_copy(source));
+    } else {
+        status = file_read(source, SOURCE_LIMIT, &experiment->source, &length, &err);
+    }
+    if (status == LATHE_OK && experiment->source)
+        status = json_parse(experiment->source, length, experiment->file,
+                            &experiment->given, &err);
+    if (status != LATHE_OK) *errors_add(opening->errors) = err;
+}
+
+static void ignore_format(void *context, const char *format, const char *path,
+                          struct json *value) {
+    (void)context, (void)format, (void)path, (void)value;
+}
+
+/* The part of the format that is the same whatever plugins are used. */
+static void check_fixed_part(struct opening *opening) {
+    const struct option_check check = {.errors = opening->errors,
+                                       .file = opening->experiment->file,
+                                       .format = ignore_format};
+    options_check(opening->schema, opening->experiment->resolved, "", &check);
+}
+
+static void choose_name(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    if (!json_get(experiment->resolved, "name")) {
+        char *stem = experiment_keep(opening, stem_of(experiment->file));
+        json_put(experiment->resolved, "name", json_make_text(stem ? stem : ""));
+        free(stem);
+    }
+    const struct json *name = json_get(experiment->resolved, "name");
+    experiment->name = json_text(name);
+    if (json_kind(name) == JSON_TEXT && experiment->name[0] != '\0' &&
+        !path_is_plain_name(experiment->name))
+        error_help(experiment_fault(opening, LATHE_EINVAL, "name",
+                                    "\"%s\" cannot name a directory", experiment->name),
+                   "leave out \"/\"");
+}
+
+static void choose_seed(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    if (!json_get(experiment->resolved, "seed")) {
+        uint64_t bits = 0;
+        if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
+            experiment_fault(opening, LATHE_EPLUGIN, "seed",
+                             "the system has no random numbers to draw one from");
+        /* Below 2^53, so that any reader of JSON keeps it. */
+        json_put(experiment->resolved, "seed", json_make_whole((int64_t)(bits >> 11)));
+        experiment->is_seed_drawn = true;
+    }
+    experiment->seed = (uint64_t)json_whole(json_get(experiment->resolved, "seed"));
+}
+
+/* An error about a value that the command line gave is told of the command line. */
+static void relabel_errors(const struct opening *opening) {
+    const struct experiment *experiment = opening->experiment;
+    const size_t length = strnlen(experiment->file, EXPERIMENT_FILE_SHOWN);
+    for (size_t i = 0; i < opening->errors->count; i++) {
+        struct error *err = &opening->errors->items[i];
+        if (strncmp(err->where, experiment->file, length) != 0 ||
+            strncmp(err->where + length, ": ", 2) != 0)
+            continue;
+        char path[sizeof err->where];
+        memcpy(path, err->where, sizeof path);
+        const char *origin = experiment_origin(experiment, path + length + 2);
+        if (strcmp(origin, "command line") != 0) continue;
+        err->where[0] = '\0';
+        error_where(err, "command line: %s", path + length + 2);
+    }
+}
+
+static void check_all(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    struct error err = {0};
+    if (json_parse(schema_experiment, strlen(schema_experiment), "schema",
+                   &opening->schema, &err) != LATHE_OK) {
+        *errors_add(opening->errors) = err;
+        return;
+    }
+    experiment->written = json_clone(experiment->given);
+    experiment_override(opening);
+    experiment->resolved = json_clone(experiment->written);
+    if (!experiment->written || !experiment->resolved) {
+        opening->is_broken = true;
+        return;
+    }
+    check_fixed_part(opening);
+    if (json_kind(experiment->resolved) == JSON_MAP) {
+        choose_name(opening);
+        choose_seed(opening);
+        experiment_find_uses(opening);
+        experiment_check_train(opening);
+        experiment_read_expectations(opening);
+        experiment_put_absolute_paths(opening);
+    }
+    if (opening->errors->count == 0 && !opening->is_broken)
+        experiment_read_train(experiment);
+    relabel_errors(opening);
+}
+
+static void keep_overrides(struct opening *opening, const char *const *overrides) {
+    struct experiment *experiment = opening->experiment;
+    size_t count = 0;
+    while (overrides && overrides[count]) count++;
+    experiment->overrides = calloc(count + 1, sizeof *experiment->overrides);
+    experiment->override_paths = calloc(count + 1, sizeof *experiment->override_paths);
+    if (!experiment->overrides || !experiment->override_paths) {
+        opening->is_broken = true;
+        return;
+    }
+    experiment->override_count = count;
+    for (size_t i = 0; i < count; i++)
+        experiment->overrides[i] = experiment_keep(opening, text_copy(overrides[i]));
+}
+
+/* The status that all errors share; LATHE_EINVAL when they differ. */
+static lathe_status judge(const struct opening *opening) {
+    const struct errors *errors = opening->errors;
+    if (opening->is_broken) return LATHE_ENOMEM;
+    if (errors->count == 0) return LATHE_OK;
+    for (size_t i = 1; i < errors->count; i++)
+        if (errors->items[i].status != errors->items[0].status) return LATHE_EINVAL;
+    return errors->items[0].status;
+}
+
+lathe_status experiment_open(const char *source, const char *const *overrides,
+                             const struct registry *registry,
+                             struct experiment **experiment, struct errors *errors) {
+    struct opening opening = {.registry = registry, .errors = errors};
+    *experiment = NULL;
+    opening.experiment = calloc(1, sizeof *opening.experiment);
+    if (!opening.experiment)
+        return fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
+
+    keep_overrides(&opening, overrides);
+    if (!opening.is_broken) read_source(&opening, source);
+    if (!opening.is_broken && opening.experiment->given) check_all(&opening);
+    if (opening.is_broken)
+        fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
+
+    const lathe_status status = judge(&opening);
+    for (size_t i = 0; i < opening.path_count; i++) free(opening.paths[i].absolute);
+    free(opening.paths);
+    free(opening.metrics);
+    json_close(opening.schema);
+    if (status == LATHE_OK) {
+        *experiment = opening.experiment;
+    } else {
+        experiment_close(opening.experiment);
+    }
+    return status;
+}
+
+const struct use *experiment_data(const struct experiment *experiment,
+                                  const char *split) {
+    for (size_t i = 0; i < experiment->data_count; i++)
+        if (strcmp(experiment->data[i].split, split) == 0)
+            return &experiment->data[i].use;
+    return NULL;
+}
+
+static void free_list(char **list, size_t count) {
+    for (size_t i = 0; list && i < count; i++) free(list[i]);
+    free(list);
+}
+
+void experiment_close(struct experiment *experiment) {
+    if (!experiment) return;
+    for (size_t i = 0; i < experiment->data_count; i++)
+        experiment_finish_use(&experiment->data[i].use);
+    for (size_t i = 0; i < experiment->callback_count; i++)
+        experiment_finish_use(&experiment->callbacks[i]);
+    experiment_finish_use(&experiment->model);
+    experiment_finish_use(&experiment->optimizer);
+    experiment_finish_use(&experiment->schedule);
+    free(experiment->data);
+    free(experiment->callbacks);
+    free(experiment->expectations);
+    free_list(experiment->overrides, experiment->override_count);
+    free_list(experiment->override_paths, experiment->override_count);
+    json_close(experiment->resolved);
+    json_close(experiment->written);
+    json_close(experiment->given);
+    free(experiment->source);
+    free(experiment->directory);
+    free(experiment->file);
+    free(experiment);
+}

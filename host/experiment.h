@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* An experiment manifest with its overrides: read, checked against the format and
+ * against the manifests of the plugins it uses, and resolved to every value in force.
+ * It runs no code of any plugin and trains nothing.
+ *
+ * Everything in struct experiment is borrowed until experiment_close. */
+#ifndef HOST_EXPERIMENT_H
+#define HOST_EXPERIMENT_H
+
+#include "base/duration.h"
+#include "registry.h"
+
+/* One plugin in use. */
+struct use {
+    uint32_t kind;
+    /* Its "id"; else the split's name for data, "<outer id>.<option>" for a nested one,
+     * the plugin's name for all others. Unique within the kind. */
+    char *id;
+    char *path; /* "optimizer", "callbacks.progress", "data.train.of" */
+    char *
+        option; /* nested: the option of the outer plugin, "of", "parts/0"; else NULL */
+    const struct manifest *manifest;
+    const struct json *options; /* checked and complete; borrowed from `resolved` */
+    struct use *nested;         /* in the order of the options */
+    size_t nested_count;
+};
+
+struct data_use {
+    const char *split; /* "train", "validation", "test", or another name */
+    struct use use;
+};
+
+struct expectation {
+    const char *metric; /* "test/accuracy" */
+    const char *text;   /* ">= 0.88" */
+    char comparison[3]; /* ">=", ">", "<=", "<" */
+    double bound;
+};
+
+struct train_settings {
+    struct durations until;
+    int64_t batch, accumulate, shards, threads; /* threads 0: min(shards, cores) */
+    double clip_norm, clip_value;               /* 0: off; never both */
+    struct durations validate;                  /* count 0: off */
+    struct durations log; /* of train records; count 0: epoch ends */
+    bool flush_denormals;
+};
+
+struct experiment {
+    char *file;         /* as given, for messages; "(text)" when it was text */
+    char *directory;    /* absolute; paths in the file are relative to it */
+    char *source;       /* the bytes as given */
+    struct json *given; /* parsed, before overrides */
+    struct json
+        *written; /* with overrides, before defaults: what somebody wrote down */
+    struct json *resolved; /* overrides and defaults in, paths absolute */
+    const char *name;
+    uint64_t seed;
+    bool is_seed_drawn;
+    struct data_use *data;
+    size_t data_count;
+    struct use model, optimizer, schedule; /* schedule.manifest NULL: constant rate */
+    struct use *callbacks;
+    size_t callback_count;
+    struct train_settings train;
+    struct expectation *expectations;
+    size_t expectation_count;
+    char **overrides; /* as given; NULL-ended */
+    char *
+        *override_paths; /* their paths, callbacks by index; NULL for one that failed */
+    size_t override_count;
+};
+
+/* `source`: a path, or JSON text that starts with '{'. Overrides are "path=value",
+ * applied from left to right; NULL-ended or NULL. All faults go to `errors`; returns
+ * LATHE_OK, the status that all faults share (so an unknown plugin alone is
+ * LATHE_EMISSING, a missing file alone LATHE_ENOTFOUND), or LATHE_EINVAL. *experiment
+ * is the caller's; NULL on failure. */
+lathe_status experiment_open(const char *source, const char *const *overrides,
+                             const struct registry *registry,
+                             struct experiment **experiment, struct errors *errors);
+/* NULL: there is no such split. */
+const struct use *experiment_data(const struct experiment *experiment,
+                                  const char *split);
+/* Where the value at an override path comes from: "file", "command line", "default",
+ * "drawn". */
+const char *experiment_origin(const struct experiment *experiment, const char *path);
+/* { "experiment": { … every value … }, "origin": { "optimizer.lr": "file", … } } */
+void experiment_write_resolved(const struct experiment *experiment, struct text *text);
+void experiment_close(struct experiment *experiment); /* NULL is fine */
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of experiment share while one is being opened; nobody else includes
+ * it. */
+#ifndef HOST_EXPERIMENT_PARTS_H
+#define HOST_EXPERIMENT_PARTS_H
+
+#include "experiment.h"
+#include "options.h"
+
+#define EXPERIMENT_FILE_SHOWN 200 /* bytes of the file's name in an error's where */
+
+/* A path option whose value is made absolute once everything has been checked. */
+struct pending_path {
+    struct json *value;
+    char *absolute;
+};
+
+struct opening {
+    struct experiment *experiment;
+    const struct registry *registry;
+    struct errors *errors;
+    struct json *schema; /* of the fixed part */
+    /* Names that the model and the callbacks so far declare; borrowed from manifests.
+     */
+    const char **metrics;
+    size_t metric_count;
+    bool is_metrics_open; /* a plugin is unknown, so there may be others */
+    struct pending_path *paths;
+    size_t path_count;
+    bool is_broken; /* out of memory */
+};
+
+/* Adds an error at an override path, "" for the file as a whole; borrowed, for
+ * error_help. */
+__attribute__((format(printf, 4, 5))) struct error *experiment_fault(
+    struct opening *opening, lathe_status status, const char *path, const char *format,
+    ...);
+/* Passes memory through; notes when there was none. */
+char *experiment_keep(struct opening *opening, char *memory);
+
+/* ---- experiment_overrides.c ---- */
+
+/* Puts all overrides into `written`. */
+void experiment_override(struct opening *opening);
+
+/* ---- experiment_uses.c ---- */
+
+/* Finds every plugin in use and checks its options, in the order in which metrics are
+ * declared: model, data, optimizer, schedule, callbacks. */
+void experiment_find_uses(struct opening *opening);
+void experiment_finish_use(struct use *use);
+/* Letters, digits, '-' and '_', and not digits alone: can be a part of any path. */
+bool experiment_is_word(const char *name);
+
+/* ---- experiment_ids.c ---- */
+
+/* No two plugins of one kind have the same id. */
+void experiment_check_ids(struct opening *opening);
+
+/* ---- experiment_files.c ---- */
+
+/* Is there a readable file at this option's path? It is made absolute later. */
+void experiment_check_file(struct opening *opening, const char *path,
+                           struct json *value);
+void experiment_put_absolute_paths(struct opening *opening);
+
+/* ---- experiment_metrics.c ---- */
+
+/* From now on, the metrics of this plugin are there to be watched. */
+void experiment_declare_metrics(struct opening *opening,
+                                const struct manifest *manifest);
+void experiment_check_metric(struct opening *opening, const char *path,
+                             const char *name);
+void experiment_read_expectations(struct opening *opening);
+
+/* ---- experiment_train.c ---- */
+
+/* Defaults that depend on other values, and what one value forbids another. */
+void experiment_check_train(struct opening *opening);
+/* Once there are no errors. */
+void experiment_read_train(struct experiment *experiment);
+
+/* ---- experiment_resolved.c ---- */
+
+/* The value at an override path, borrowed; NULL: not there. *canonical, which may be
+ * NULL, gets the path with callbacks by index. */
+struct json *experiment_value(struct json *root, const char *path,
+                              struct text *canonical);
+/* The index of the first callback of this id; the count of them when there is none. */
+size_t experiment_callback_index(const struct json *callbacks, const char *id,
+                                 size_t length);
+const char *experiment_callback_id(const struct json *callback);
+
+#endif

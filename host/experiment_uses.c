@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Every { "use": … } of an experiment: which plugin it names, and whether its options
+ * fit that plugin's manifest. Nested ones are found while the outer one is checked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "experiment_parts.h"
+
+/* The hook that options calls for formats it does not know. */
+struct visit {
+    struct opening *opening;
+    struct use *use;
+};
+
+struct place {
+    uint32_t kind;
+    const char *path;
+    const char *id;     /* when the file gives none; NULL: the plugin's name */
+    const char *option; /* nested, else NULL */
+};
+
+static void open_use(struct opening *opening, struct json *object,
+                     const struct place *place, struct use *use);
+
+bool experiment_is_word(const char *name) {
+    bool is_number = true;
+    for (const char *c = name; *c != '\0'; c++) {
+        const bool is_digit = *c >= '0' && *c <= '9';
+        const bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+        if (!is_digit && !is_letter && *c != '-' && *c != '_') return false;
+        is_number = is_number && is_digit;
+    }
+    return !is_number;
+}
+
+static void open_nested(const struct visit *visit, uint32_t kind, const char *path,
+                        struct json *value) {
+    struct opening *opening = visit->opening;
+    struct use *outer = visit->use;
+    const char *dotted = path + strlen(outer->path) + 1;
+    if (json_kind(value) != JSON_MAP) {
+        error_help(experiment_fault(
+                       opening, LATHE_EINVAL, path, "a %s was expected, found %s",
+                       manifest_kind_name(kind), json_kind_name(json_kind(value))),
+                   "write { \"use\": \"…\" } with the options beside it");
+        return;
+    }
+    struct use *nested =
+        realloc(outer->nested, (outer->nested_count + 1) * sizeof *nested);
+    char *id = experiment_keep(opening, text_make("%s.%s", outer->id, dotted));
+    char *option = experiment_keep(opening, text_copy(dotted));
+    if (!nested) opening->is_broken = true;
+    if (nested) outer->nested = nested;
+    if (nested && id && option) {
+        for (char *c = option; *c != '\0'; c++)
+            if (*c == '.') *c = '/';
+        nested += outer->nested_count++;
+        *nested = (struct use){0};
+        open_use(opening, value, &(struct place){kind, path, id, option}, nested);
+    }
+    free(option);
+    free(id);
+}
+
+static void check_format(void *context, const char *format, const char *path,
+                         struct json *value) {
+    const struct visit *visit = context;
+    const size_t length = strlen("plugin:");
+    if (visit->opening->is_broken) return;
+    if (strncmp(format, "plugin:", length) == 0) {
+        open_nested(visit, manifest_kind_find(format + length), path, value);
+    } else if (strcmp(format, "path") == 0) {
+        experiment_check_file(visit->opening, path, value);
+    } else if (strcmp(format, "metric") == 0) {
+        experiment_check_metric(visit->opening, path, json_text(value));
+    }
+}
+
+static void choose_id(struct opening *opening, const struct json *object,
+                      const struct place *place, struct use *use) {
+    const struct json *given = json_get(object, "id");
+    const char *id = place->id ? place->id : json_text(json_get(object, "use"));
+    if (given &&
+        (json_kind(given) != JSON_TEXT || !experiment_is_word(json_text(given)))) {
+        char path[384];
+        snprintf(path, sizeof path, "%s.id", place->path);
+        id = ""; /* compared with no other */
+        error_help(experiment_fault(opening, LATHE_EINVAL, path,
+                                    json_kind(given) == JSON_TEXT
+                                        ? "\"%s\" cannot be an id"
+                                        : "a string was expected%s",
+                                    json_text(given)),
+                   "letters, digits, \"-\" and \"_\", not digits alone");
+    } else if (given) {
+        id = json_text(given);
+    }
+    use->id = experiment_keep(opening, text_copy(id));
+}
+
+/* The manifest of the plugin an object names; NULL after adding an error. */
+static const struct manifest *find_plugin(struct opening *opening,
+                                          const struct json *object,
+                                          const struct place *place) {
+    const struct manifest *manifest = NULL;
+    const struct json *name = json_get(object, "use");
+    const char *kind = manifest_kind_name(place->kind);
+    char path[384];
+    snprintf(path, sizeof path, "%s.use", place->path);
+    if (!name) {
+        error_help(experiment_fault(opening, LATHE_EINVAL, place->path,
+                                    "no \"use\" names the %s", kind),
+                   "lathe plugins lists those that are there");
+    } else if (json_kind(name) != JSON_TEXT) {
+        experiment_fault(opening, LATHE_EINVAL, path,
+                         "the name of a %s was expected, found %s", kind,
+                         json_kind_name(json_kind(name)));
+    } else {
+        struct error err = {0};
+        if (registry_find(opening->registry, place->kind, json_text(name), &manifest,
+                          &err) == LATHE_OK)
+            return manifest;
+        err.where[0] = '\0';
+        error_where(&err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
+                    path);
+        *errors_add(opening->errors) = err;
+    }
+    if (place->kind == LATHE_KIND_MODEL || place->kind == LATHE_KIND_CALLBACK)
+        opening->is_metrics_open = true;
+    return NULL;
+}
+
+static void open_use(struct opening *opening, struct json *object,
+                     const struct place *place, struct use *use) {
+    static const char *const reserved[] = {"use", "id", NULL};
+    use->kind = place->kind;
+    use->options = object;
+    use->path = experiment_keep(opening, text_copy(place->path));
+    if (place->option) use->option = experiment_keep(opening, text_copy(place->option));
+    choose_id(opening, object, place, use);
+    if (opening->is_broken) return;
+    use->manifest = find_plugin(opening, object, place);
+    if (!use->manifest) return;
+
+    char owner[160];
+    snprintf(owner, sizeof owner, "%s %s", manifest_kind_name(use->kind),
+             use->manifest->name);
+    struct visit visit = {opening, use};
+    const struct option_check check = {.errors = opening->errors,
+                                       .file = opening->experiment->file,
+                                       .format = check_format,
+                                       .context = &visit};
+    options_check_members(use->manifest->options, object, use->path, reserved, owner,
+                          &check);
+    if (use->kind == LATHE_KIND_MODEL || use->kind == LATHE_KIND_CALLBACK)
+        experiment_declare_metrics(opening, use->manifest);
+}
+
+/* A part of the file that is one plugin; one that is no object has been told already.
+ */
+static void open_part(struct opening *opening, const char *name, uint32_t kind,
+                      struct use *use) {
+    struct json *object = json_get(opening->experiment->resolved, name);
+    if (json_kind(object) == JSON_MAP)
+        open_use(opening, object, &(struct place){kind, name, NULL, NULL}, use);
+}
+
+static void open_data(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    struct json *data = json_get(experiment->resolved, "data");
+    if (json_kind(data) != JSON_MAP) return;
+    if (!json_get(data, "train"))
+        error_help(experiment_fault(opening, LATHE_EINVAL, "data",
+                                    "there is nothing to train on"),
+                   "add data.train; data.validation and data.test may be beside it");
+    experiment->data = calloc(json_size(data) + 1, sizeof *experiment->data);
+    if (!experiment->data) opening->is_broken = true;
+    for (size_t i = 0; i < json_size(data) && !opening->is_broken; i++) {
+        struct data_use *entry = &experiment->data[experiment->data_count++];
+        struct json *object = json_at(data, i);
+        char path[384];
+        entry->split = json_key_at(data, i);
+        snprintf(path, sizeof path, "data.%s", entry->split);
+        if (!experiment_is_word(entry->split)) {
+            error_help(experiment_fault(opening, LATHE_EINVAL, path,
+                                        "\"%s\" cannot name data", entry->split),
+                       "letters, digits, \"-\" and \"_\", not digits alone");
+        } else if (json_kind(object) != JSON_MAP) {
+            error_help(experiment_fault(opening, LATHE_EINVAL, path,
+                                        "a dataset was expected, found %s",
+                                        json_kind_name(json_kind(object))),
+                       "write { \"use\": \"…\" } with the dataset's options beside it");
+        } else {
+            open_use(opening, object,
+                     &(struct place){LATHE_KIND_DATASET, path, entry->split, NULL},
+                     &entry->use);
+        }
+    }
+}
+
+static void open_callbacks(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    struct json *callbacks = json_get(experiment->resolved, "callbacks");
+    const size_t count = json_kind(callbacks) == JSON_LIST ? json_size(callbacks) : 0;
+    experiment->callbacks = calloc(count + 1, sizeof *experiment->callbacks);
+    if (!experiment->callbacks) opening->is_broken = true;
+    for (size_t i = 0; i < count && !opening->is_broken; i++) {
+        struct use *use = &experiment->callbacks[experiment->callback_count++];
+        struct json *object = json_at(callbacks, i);
+        const char *id = experiment_callback_id(object);
+        char path[384];
+        const bool is_first = experiment_is_word(id) &&
+                              experiment_callback_index(callbacks, id, strlen(id)) == i;
+        if (is_first) {
+            snprintf(path, sizeof path, "callbacks.%s", id);
+        } else {
+            snprintf(path, sizeof path, "callbacks.%zu", i);
+        }
+        if (json_kind(object) == JSON_MAP)
+            open_use(opening, object,
+                     &(struct place){LATHE_KIND_CALLBACK, path, NULL, NULL}, use);
+    }
+}
+
+void experiment_find_uses(struct opening *opening) {
+    struct experiment *experiment = opening->experiment;
+    open_part(opening, "model", LATHE_KIND_MODEL, &experiment->model);
+    open_data(opening);
+    open_part(opening, "optimizer", LATHE_KIND_OPTIMIZER, &experiment->optimizer);
+    open_part(opening, "schedule", LATHE_KIND_SCHEDULE, &experiment->schedule);
+    open_callbacks(opening);
+    if (!opening->is_broken) experiment_check_ids(opening);
+}
+
+void experiment_finish_use(struct use *use) {
+    for (size_t i = 0; i < use->nested_count; i++)
+        experiment_finish_use(&use->nested[i]);
+    free(use->nested);
+    free(use->option);
+    free(use->path);
+    free(use->id);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "archive.h"
+#include "base/file.h"
+#include "base/text.h"
+
+struct data_file {
+    char *path; /* as it was first asked for */
+    dev_t device;
+    ino_t inode;
+    void *bytes; /* NULL: only noted so far */
+    int64_t count, mapped;
+};
+
+struct files {
+    struct data_file *items;
+    size_t count, capacity;
+};
+
+lathe_status files_create(struct files **files, struct error *err) {
+    struct files *created = calloc(1, sizeof *created);
+    if (!created) return fail(err, LATHE_ENOMEM, "out of memory");
+    *files = created;
+    return LATHE_OK;
+}
+
+static struct data_file *find_file(struct files *files, const struct stat *info) {
+    for (size_t i = 0; i < files->count; i++) {
+        struct data_file *file = &files->items[i];
+        if (file->device == info->st_dev && file->inode == info->st_ino) return file;
+    }
+    return NULL;
+}
+
+static struct data_file *add_file(struct files *files, const char *path,
+                                  const struct stat *info) {
+    if (files->count == files->capacity) {
+        size_t capacity = files->capacity ? files->capacity * 2 : 8;
+        struct data_file *items = realloc(files->items, capacity * sizeof *items);
+        if (!items) return NULL;
+        files->items = items;
+        files->capacity = capacity;
+    }
+    char *copy = text_copy(path);
+    if (!copy) return NULL;
+    struct data_file *file = &files->items[files->count++];
+    *file = (struct data_file){copy, info->st_dev, info->st_ino, NULL, 0, 0};
+    return file;
+}
+
+/* The entry of an open file, made where it is a new one. */
+static lathe_status enter_file(struct files *files, int fd, const char *path,
+                               struct data_file **file, struct error *err) {
+    struct stat info;
+    if (fstat(fd, &info))
+        return fail(err, LATHE_EIO, "%s: cannot be read: %s", path, strerror(errno));
+    *file = find_file(files, &info);
+    if (!*file) *file = add_file(files, path, &info);
+    return *file ? LATHE_OK : fail(err, LATHE_ENOMEM, "%s: out of memory", path);
+}
+
+/* Touching every page now spares the steps their page faults; a file that would fill
+ * the memory is left to be read as it is used. */
+static void touch_pages(void *bytes, size_t count) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && count / (size_t)page > (size_t)pages / 4) return;
+    madvise(bytes, count, MADV_POPULATE_READ);
+}
+
+static lathe_status map_plain(struct data_file *file, int fd, int64_t size,
+                              const char *path, struct error *err) {
+    /* An empty file has no pages: one of zeros stands for it. */
+    size_t length = size > 0 ? (size_t)size : 1;
+    int flags = size > 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *bytes = mmap(NULL, length, PROT_READ, flags, size > 0 ? fd : -1, 0);
+    if (bytes == MAP_FAILED)
+        return fail(err, errno == ENOMEM ? LATHE_ENOMEM : LATHE_EIO,
+                    "%s: cannot be mapped: %s", path, strerror(errno));
+    touch_pages(bytes, length);
+    file->bytes = bytes;
+    file->count = size;
+    file->mapped = (int64_t)length;
+    return LATHE_OK;
+}
+
+static lathe_status fill_file(struct data_file *file, int fd, int64_t size,
+                              const char *path, struct error *err) {
+    unsigned char head[4];
+    ssize_t got = pread(fd, head, sizeof head, 0);
+    if (got < 0)
+        return fail(err, LATHE_EIO, "%s: cannot be read: %s", path, strerror(errno));
+    if (!archive_is_compressed(head, (size_t)got))
+        return map_plain(file, fd, size, path, err);
+    lathe_status status =
+        archive_inflate(fd, path, &file->bytes, &file->count, &file->mapped, err);
+    if (status == LATHE_OK) mprotect(file->bytes, (size_t)file->mapped, PROT_READ);
+    return status;
+}
+
+lathe_status files_map(struct files *files, const char *path, const void **bytes,
+                       int64_t *count, struct error *err) {
+    int fd;
+    int64_t size;
+    struct data_file *file;
+    lathe_status status = file_open(path, &fd, &size, err);
+    if (status) return status;
+    status = enter_file(files, fd, path, &file, err);
+    if (!status && !file->bytes) status = fill_file(file, fd, size, path, err);
+    close(fd);
+    if (status) return status;
+    *bytes = file->bytes;
+    *count = file->count;
+    return LATHE_OK;
+}
+
+lathe_status files_note(struct files *files, const char *path, struct error *err) {
+    int fd;
+    struct data_file *file;
+    lathe_status status = file_open(path, &fd, NULL, err);
+    if (status) return status;
+    status = enter_file(files, fd, path, &file, err);
+    close(fd);
+    return status;
+}
+
+const char *files_path(const struct files *files, size_t index) {
+    return index < files->count ? files->items[index].path : NULL;
+}
+
+void files_destroy(struct files *files) {
+    if (!files) return;
+    for (size_t i = 0; i < files->count; i++) {
+        struct data_file *file = &files->items[i];
+        if (file->bytes) munmap(file->bytes, (size_t)file->mapped);
+        free(file->path);
+    }
+    free(files->items);
+    free(files);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "guard.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define CONTROL_BITS 0xFFC0u /* without the sticky exception flags */
+
+static uint32_t read_control(void) {
+#if defined(__SSE2__)
+    return _mm_getcsr() & CONTROL_BITS;
+#else
+    return 0;
+#endif
+}
+
+static mode_t read_umask(void) {
+    mode_t mask = umask(077);
+    umask(mask);
+    return mask;
+}
+
+static void read_directory(char *directory, size_t size) {
+    if (!getcwd(directory, size)) directory[0] = 0;
+}
+
+static void read_locale(char *name, size_t size) {
+    const char *now = setlocale(LC_ALL, NULL);
+    snprintf(name, size, "%s", now ? now : "");
+}
+
+void guard_begin(struct guard *guard) {
+    fegetenv(&guard->arithmetic);
+    guard->control = read_control();
+    pthread_sigmask(SIG_SETMASK, NULL, &guard->mask);
+    for (int s = 1; s < GUARD_SIGNALS; s++) sigaction(s, NULL, &guard->actions[s]);
+    read_locale(guard->locale, sizeof guard->locale);
+    read_directory(guard->directory, sizeof guard->directory);
+    guard->umask = read_umask();
+}
+
+static int warn(struct log *log, const char *who, const char *what) {
+    log_line(log, LATHE_LOG_WARNING, "%s changed %s; it was put back", who, what);
+    return 1;
+}
+
+static int check_signals(const struct guard *guard, struct log *log, const char *who) {
+    int changed = 0;
+    for (int s = 1; s < GUARD_SIGNALS; s++) {
+        struct sigaction now;
+        const struct sigaction *before = &guard->actions[s];
+        if (sigaction(s, NULL, &now)) continue;
+        if (now.sa_handler == before->sa_handler &&
+            now.sa_sigaction == before->sa_sigaction && now.sa_flags == before->sa_flags)
+            continue;
+        sigaction(s, before, NULL);
+        char what[64];
+        snprintf(what, sizeof what, "what signal %d (%s) does", s, sigabbrev_np(s));
+        changed += warn(log, who, what);
+    }
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    for (int s = 1; s < GUARD_SIGNALS; s++)
+        if (sigismember(&mask, s) != sigismember(&guard->mask, s)) {
+            pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
+            return changed + warn(log, who, "which signals are blocked");
+        }
+    return changed;
+}
+
+int guard_end(const struct guard *guard, struct log *log, const char *who) {
+    int changed = check_signals(guard, log, who);
+    if (read_control() != guard->control || fegetround() != FE_TONEAREST) {
+        fesetenv(&guard->arithmetic);
+        changed += warn(log, who, "the floating-point environment (-ffast-math does)");
+    }
+    char name[sizeof guard->locale], directory[sizeof guard->directory];
+    read_locale(name, sizeof name);
+    if (strcmp(name, guard->locale)) {
+        setlocale(LC_ALL, guard->locale);
+        changed += warn(log, who, "the locale");
+    }
+    read_directory(directory, sizeof directory);
+    if (guard->directory[0] && strcmp(directory, guard->directory) &&
+        !chdir(guard->directory))
+        changed += warn(log, who, "the working directory");
+    if (read_umask() != guard->umask) {
+        umask(guard->umask);
+        changed += warn(log, who, "the file mode mask (umask)");
+    }
+    return changed;
+}

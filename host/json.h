@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* JSON as a tree that can be read, changed and written. Jansson parses and holds it,
+ * and nobody else sees Jansson. Objects keep the order of their file. */
+#ifndef HOST_JSON_H
+#define HOST_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+struct json;
+
+enum json_kind {
+    JSON_NULL_KIND = 0,
+    JSON_BOOLEAN,
+    JSON_NUMBER,
+    JSON_TEXT,
+    JSON_LIST,
+    JSON_MAP,
+};
+
+/* Parses one value. `name` (a file) goes into where, as "name:line:column". Duplicate
+ * keys, a BOM, trailing text, numbers that do not fit and nesting deeper than 64 are
+ * LATHE_EINVAL with a message of ours. *root is the caller's. */
+lathe_status json_parse(const char *bytes, size_t count, const char *name,
+                        struct json **root, struct error *err);
+lathe_status json_read(const char *path, struct json **root, struct error *err);
+void json_close(struct json *root); /* NULL is fine */
+
+/* Reading. NULL values read as JSON_NULL_KIND, so calls can be chained. Borrowed. */
+enum json_kind json_kind(const struct json *value);
+const char *json_kind_name(enum json_kind kind); /* "a string", "an object", … */
+bool json_is_whole(const struct json *value); /* a number without a fraction: 1, 1.0 */
+double json_number(const struct json *value); /* booleans: 0 or 1; else 0 */
+int64_t json_whole(const struct json *value);
+const char *json_text(const struct json *value); /* "" unless a string */
+bool json_truth(const struct json *value);
+size_t json_size(const struct json *value); /* of a list or map; else 0 */
+struct json *json_at(const struct json *list_or_map, size_t index);
+const char *json_key_at(const struct json *map, size_t index);
+struct json *json_get(const struct json *map, const char *key); /* NULL: not there */
+bool json_same(const struct json *a, const struct json *b);     /* 1 equals 1.0 */
+
+/* Making and changing. What is put in is taken over, also on failure; false: out of
+ * memory. */
+struct json *json_make_map(void);
+struct json *json_make_list(void);
+struct json *json_make_text(const char *string);
+struct json *json_make_number(double number);
+struct json *json_make_whole(int64_t number);
+struct json *json_make_truth(bool truth);
+struct json *json_clone(const struct json *value);
+bool json_put(struct json *map, const char *key, struct json *value);
+bool json_push(struct json *list, struct json *value);
+bool json_replace_at(struct json *list, size_t index, struct json *value);
+
+/* Writes it; indent 0: on one line. Whole numbers as whole, others with %.17g shortened
+ * to what reads back the same. */
+void json_write(const struct json *value, struct text *text, int indent);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A plugin's manifest, read and checked; nothing of its library is touched. */
+#ifndef HOST_MANIFEST_H
+#define HOST_MANIFEST_H
+
+#include <lathe/session.h>
+
+#include "json.h"
+
+struct manifest {
+    uint32_t kind; /* LATHE_KIND_* */
+    /* Strings are borrowed from the JSON, which lives as long as the manifest. One line
+     * each, "" for what the manifest leaves out. */
+    const char *name, *version, *license, *summary;
+    const char *library;        /* file name; "" for a linked plugin */
+    const struct json *options; /* name → schema; an empty map when there are none */
+    const struct json *metrics; /* [{ "name", "higher_is_better" }]; may be NULL */
+    char *path;                 /* of plugin.json; "(linked)" */
+    char *library_path;         /* beside it; "" */
+    const lathe_plugin *linked; /* NULL: from the library */
+    struct json *root;
+};
+
+/* The format of plugin.json, parsed once for many manifests; the caller's, for
+ * json_close. */
+lathe_status manifest_format(struct json **format, struct error *err);
+/* *manifest is the caller's, for manifest_close, and is set after a failure too: it
+ * holds what could be understood (kind NONE and "" for the rest), for lists of what is
+ * refused; NULL only when memory is out. LATHE_EINVAL with the first fault, where being
+ * the file and the path in it; LATHE_EPERM when somebody else may have written it. */
+lathe_status manifest_read(const char *path, const struct json *format,
+                           struct manifest **manifest, struct error *err);
+lathe_status manifest_from_linked(const lathe_linked_plugin *linked,
+                                  const struct json *format, struct manifest **manifest,
+                                  struct error *err);
+void manifest_close(struct manifest *manifest);
+
+const char *manifest_kind_name(uint32_t kind);      /* "dataset"; "?" */
+uint32_t manifest_kind_find(const char *kind_name); /* LATHE_KIND_NONE: unknown */
+
+#endif

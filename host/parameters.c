@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "parameters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/text.h"
+
+#define ALIGNMENT 16 /* floats: 64 bytes */
+
+static int64_t align(int64_t count) {
+    return (count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static lathe_status count_elements(const lathe_parameter *p, int64_t *count,
+                                   struct error *err) {
+    if (p->rank > LATHE_RANK_MAX)
+        return fail(err, LATHE_EINVAL, "parameter \"%s\" has rank %u, more than %d", p->name,
+                    p->rank, LATHE_RANK_MAX);
+    *count = 1;
+    for (uint32_t i = 0; i < p->rank; i++)
+        if (p->shape[i] < 1 || __builtin_mul_overflow(*count, p->shape[i], count) ||
+            *count > INT64_MAX / 8)
+            return fail(err, LATHE_EINVAL, "parameter \"%s\" has %lld in its shape", p->name,
+                        (long long)p->shape[i]);
+    return LATHE_OK;
+}
+
+static struct parameter *add_item(struct parameters *parameters) {
+    if (parameters->count == parameters->capacity) {
+        int64_t capacity = parameters->capacity ? 2 * parameters->capacity : 16;
+        void *items = realloc(parameters->items,
+                              (size_t)capacity * sizeof *parameters->items);
+        if (!items) return NULL;
+        parameters->items = items;
+        parameters->capacity = capacity;
+    }
+    struct parameter *item = &parameters->items[parameters->count];
+    memset(item, 0, sizeof *item);
+    return item;
+}
+
+lathe_status parameters_declare(struct parameters *parameters, const lathe_parameter *p,
+                                int32_t *index, struct error *err) {
+    if (p->size < LATHE_PARAMETER_SIZE_1_0)
+        return fail(err, LATHE_EPLUGIN, "lathe_parameter of %u bytes, less than %u", p->size,
+                    LATHE_PARAMETER_SIZE_1_0);
+    if (!p->name || !*p->name)
+        return fail(err, LATHE_EINVAL, "a parameter has no name");
+    for (int64_t i = 0; i < parameters->count; i++)
+        if (!strcmp(parameters->items[i].name, p->name))
+            return fail(err, LATHE_EINVAL, "parameter \"%s\" is declared twice", p->name);
+    int64_t count = 0;
+    lathe_status status = count_elements(p, &count, err);
+    if (status != LATHE_OK) return status;
+    struct parameter *item = add_item(parameters);
+    char *name = item ? text_copy(p->name) : NULL;
+    if (!name) return fail(err, LATHE_ENOMEM, "no memory for parameter \"%s\"", p->name);
+    item->name = name;
+    item->flags = p->flags & (LATHE_NO_DECAY | LATHE_BUFFER);
+    item->rank = p->rank;
+    item->init = p->init;
+    memcpy(item->shape, p->shape, p->rank * sizeof *p->shape);
+    item->count = count;
+    item->a = p->a;
+    item->b = p->b;
+    item->rate = p->rate;
+    *index = (int32_t)parameters->count++;
+    return LATHE_OK;
+}
+
+/* 0: decays, 1: does not, 2: buffer. */
+static int group_of(const struct parameter *item) {
+    if (item->flags & LATHE_BUFFER) return 2;
+    return item->flags & LATHE_NO_DECAY ? 1 : 0;
+}
+
+lathe_status parameters_lay_out(struct parameters *parameters, struct error *err) {
+    int64_t ends[3], at = 0, placed = 0;
+    parameters->by_offset =
+        calloc((size_t)parameters->count + 1, sizeof *parameters->by_offset);
+    if (!parameters->by_offset)
+        return fail(err, LATHE_ENOMEM, "no memory for %lld parameters",
+                    (long long)parameters->count);
+    for (int group = 0; group < 3; group++) {
+        for (int64_t i = 0; i < parameters->count; i++) {
+            struct parameter *item = &parameters->items[i];
+            if (group_of(item) != group) continue;
+            parameters->by_offset[placed++] = i;
+            item->offset = at;
+            if (__builtin_add_overflow(at, align(item->count), &at) || at > INT64_MAX / 8)
+                return fail(err, LATHE_ENOMEM, "the model has too many parameters");
+            if (group < 2) parameters->trainable += item->count;
+        }
+        ends[group] = at;
+    }
+    parameters->decaying_end = ends[0];
+    parameters->trained_end = ends[1];
+    parameters->size = ends[2];
+    return LATHE_OK;
+}
+
+static bool is_same(const struct parameter *a, const struct parameter *b) {
+    return !strcmp(a->name, b->name) && a->flags == b->flags && a->rank == b->rank &&
+           a->init == b->init && a->a == b->a && a->b == b->b && a->rate == b->rate &&
+           !memcmp(a->shape, b->shape, sizeof a->shape);
+}
+
+lathe_status parameters_compare(const struct parameters *a, const struct parameters *b,
+                                struct error *err) {
+    if (a->count != b->count)
+        return fail(err, LATHE_EPLUGIN,
+                    "describe declared %lld parameters on one instance, %lld on another",
+                    (long long)a->count, (long long)b->count);
+    for (int64_t i = 0; i < a->count; i++)
+        if (!is_same(&a->items[i], &b->items[i]))
+            return fail(err, LATHE_EPLUGIN,
+                        "describe declared parameter \"%s\" differently on two instances",
+                        a->items[i].name);
+    return LATHE_OK;
+}
+
+/* Two normal draws from two uniform ones (Box and Muller 1958), the first in (0, 1]. */
+static void normal_pair(uint32_t u, uint32_t v, double pair[2]) {
+    double radius = sqrt(-2.0 * log(((double)u + 1.0) * 0x1p-32));
+    double angle = 6.283185307179586 * ((double)v * 0x1p-32);
+    pair[0] = radius * cos(angle);
+    pair[1] = radius * sin(angle);
+}
+
+static void draw4(const struct parameter *p, lathe_key key, int64_t index, int64_t block,
+                  double out[4]) {
+    uint32_t draws[4];
+    lathe_random4(key, (uint64_t)index, (uint64_t)block, draws);
+    if (p->init == LATHE_INIT_NORMAL) {
+        normal_pair(draws[0], draws[1], out);
+        normal_pair(draws[2], draws[3], out + 2);
+        for (int i = 0; i < 4; i++) out[i] = p->a + p->b * out[i];
+    } else {
+        for (int i = 0; i < 4; i++)
+            out[i] = p->a + (p->b - p->a) * ((double)draws[i] * 0x1p-32);
+    }
+}
+
+void parameters_initialise(const struct parameters *parameters, lathe_key key,
+                           float *weights) {
+    for (int64_t i = 0; i < parameters->count; i++) {
+        const struct parameter *p = &parameters->items[i];
+        float *to = weights + p->offset;
+        double draws[4] = {p->a, p->a, p->a, p->a};
+        for (int64_t j = 0; j < p->count; j++) {
+            if (p->init != LATHE_INIT_CONSTANT && j % 4 == 0)
+                draw4(p, key, i, j / 4, draws);
+            to[j] = (float)draws[j % 4];
+        }
+    }
+}
+
+void parameters_view(const struct parameters *parameters, int64_t index,
+                     lathe_parameter_view *view) {
+    const struct parameter *p = &parameters->items[index];
+    lathe_parameter_view full = {.size = view->size,
+                                 .flags = p->flags,
+                                 .name = p->name,
+                                 .offset = p->offset,
+                                 .count = p->count,
+                                 .rank = p->rank};
+    memcpy(full.shape, p->shape, sizeof full.shape);
+    memcpy(view, &full, view->size < sizeof full ? view->size : sizeof full);
+}
+
+void parameters_finish(struct parameters *parameters) {
+    for (int64_t i = 0; i < parameters->count; i++) free(parameters->items[i].name);
+    free(parameters->items);
+    free(parameters->by_offset);
+    memset(parameters, 0, sizeof *parameters);
+}
+
+static size_t block_bytes(int64_t size) {
+    return size > 0 ? (size_t)size * sizeof(float) : ALIGNMENT * sizeof(float);
+}
+
+/* Fresh pages of the kernel are zero and aligned, and huge ones where it offers them. */
+float *block_create(int64_t size) {
+    void *block = mmap(NULL, block_bytes(size), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED) return NULL;
+    madvise(block, block_bytes(size), MADV_HUGEPAGE);
+    return block;
+}
+
+void block_destroy(float *block, int64_t size) {
+    if (block) munmap(block, block_bytes(size));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+#include "plugin.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard.h"
+#include "workers.h"
+
+static const lathe_any_ops *any_ops(const struct plugin *plugin) { return plugin->ops; }
+
+/* The plugin's own text for this thread; foreign threads share the first place. */
+static struct error *failure_here(struct plugin *plugin) {
+    int worker = workers_self();
+    return &plugin->failures[worker < plugin->worker_count ? worker : 0];
+}
+
+static lathe_status keep_failure(const lathe_host *host, lathe_status status,
+                                 const char *text) {
+    struct plugin *plugin = host->context;
+    if (status >= 0) status = LATHE_EPLUGIN;
+    return fail(failure_here(plugin), status, "%s", text ? text : "");
+}
+
+void plugin_misuse(struct plugin *plugin, const char *format, ...) {
+    char text[sizeof plugin->misuse.what];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    static const lathe_status none = LATHE_OK;
+    lathe_status expected = none;
+    if (__atomic_compare_exchange_n(&plugin->misuse.status, &expected, LATHE_EPLUGIN, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        snprintf(plugin->misuse.what, sizeof plugin->misuse.what, "%s", text);
+}
+
+lathe_status plugin_create(struct plugin *plugin, const lathe_host *services,
+                           struct log *log, struct error *err) {
+    plugin->host = *services;
+    plugin->host.context = plugin;
+    plugin->host.fail = keep_failure;
+    plugin->ops = plugin->library->entry->ops;
+    plugin->failures = calloc((size_t)plugin->worker_count, sizeof *plugin->failures);
+    if (!plugin->failures) return fail(err, LATHE_ENOMEM, "no memory for %s", plugin->label);
+    struct guard guard;
+    guard_begin(&guard);
+    lathe_status status = any_ops(plugin)->create(&plugin->host, &plugin->self);
+    guard_end(&guard, log, plugin->label);
+    plugin->is_created = status == LATHE_OK;
+    if (status != LATHE_OK || plugin->misuse.status != LATHE_OK)
+        return plugin_failure(plugin, status, "create", err);
+    return LATHE_OK;
+}
+
+void plugin_finish(struct plugin *plugin) {
+    if (plugin->is_created && any_ops(plugin)->destroy)
+        any_ops(plugin)->destroy(plugin->self);
+    plugin->is_created = false;
+    for (size_t i = 0; plugin->nested && i < plugin->use->nested_count; i++)
+        plugin_finish(&plugin->nested[i]);
+    free(plugin->nested);
+    free(plugin->failures);
+    plugin->nested = NULL;
+    plugin->failures = NULL;
+}
+
+static bool is_ours(lathe_status status) {
+    return status >= LATHE_EGATE && status < 0;
+}
+
+lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
+                            const char *function, struct error *err) {
+    const struct error *said = NULL;
+    if (plugin->misuse.status != LATHE_OK) said = &plugin->misuse;
+    for (int i = 0; !said && plugin->failures && i < plugin->worker_count; i++)
+        if (plugin->failures[i].status != LATHE_OK) said = &plugin->failures[i];
+    if (plugin->misuse.status != LATHE_OK)
+        status = LATHE_EPLUGIN;
+    else if (!is_ours(status))
+        status = LATHE_EPLUGIN;
+    if (said)
+        fail(err, status, "%s", said->what);
+    else
+        fail(err, status, "%s failed (status %d) without saying why", function, status);
+    if (said && said->help[0]) error_help(err, "%s", said->help);
+    error_where(err, "%s in %s", plugin->label, function);
+    for (int i = 0; plugin->failures && i < plugin->worker_count; i++)
+        plugin->failures[i].status = LATHE_OK;
+    return status;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+#include "registry.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/nearest.h"
+#include "base/path.h"
+#include "base/trust.h"
+#include "dylib.h"
+
+#define MANIFEST "plugin.json"
+#define DEPTH_MAX 2 /* folders below a place */
+
+struct registry {
+    struct registry_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct registry_place *places;
+    size_t place_count, place_capacity;
+    struct json *format; /* of manifests */
+};
+
+size_t registry_count(const struct registry *registry) {
+    return registry->entry_count;
+}
+
+const struct registry_entry *registry_at(const struct registry *registry,
+                                         size_t index) {
+    return &registry->entries[index];
+}
+
+const struct registry_place *registry_place_at(const struct registry *registry,
+                                               size_t index) {
+    return index < registry->place_count ? &registry->places[index] : NULL;
+}
+
+static const struct registry_entry *find_entry(const struct registry *registry,
+                                               enum registry_status status,
+                                               uint32_t kind, const char *name) {
+    for (size_t i = 0; i < registry->entry_count; i++) {
+        const struct registry_entry *entry = &registry->entries[i];
+        if (entry->status == status && entry->manifest &&
+            entry->manifest->kind == kind && strcmp(entry->manifest->name, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
+/* ---- entries ---- */
+
+/* Room for one more item of a growing array. */
+static lathe_status grow(void **items, size_t count, size_t *capacity, size_t size,
+                         struct error *err) {
+    if (count < *capacity) return LATHE_OK;
+    size_t wanted = *capacity ? *capacity * 2 : 16;
+    void *grown = realloc(*items, wanted * size);
+    if (!grown) return fail(err, LATHE_ENOMEM, "out of memory");
+    memset((char *)grown + count * size, 0, (wanted - count) * size);
+    *items = grown;
+    *capacity = wanted;
+    return LATHE_OK;
+}
+
+static lathe_status add_entry(struct registry *registry, const char *path,
+                              struct registry_entry **entry, struct error *err) {
+    void *items = registry->entries;
+    lathe_status status = grow(&items, registry->entry_count, &registry->entry_capacity,
+                               sizeof **entry, err);
+    registry->entries = items;
+    if (status != LATHE_OK) return status;
+    char *copy = text_copy(path);
+    if (!copy) return fail(err, LATHE_ENOMEM, "out of memory");
+    *entry = &registry->entries[registry->entry_count++];
+    **entry = (struct registry_entry){.path = copy};
+    return LATHE_OK;
+}
+
+/* Looks for an earlier one of the same kind and name before this one counts. */
+static void judge(const struct registry *registry, struct registry_entry *entry,
+                  lathe_status status) {
+    const struct manifest *manifest = entry->manifest;
+    const struct registry_entry *earlier = NULL;
+    entry->status = REGISTRY_REFUSED;
+    if (status == LATHE_OK)
+        earlier = find_entry(registry, REGISTRY_OK, manifest->kind, manifest->name);
+    if (earlier) {
+        entry->status = REGISTRY_SHADOWED;
+        fail(&entry->reason, LATHE_EMISSING, "%s/%s of \"%s\" comes first",
+             manifest_kind_name(manifest->kind), manifest->name, earlier->path);
+        error_where(&entry->reason, "%s", entry->path);
+    } else if (status == LATHE_OK) {
+        entry->status = REGISTRY_OK;
+    }
+}
+
+static lathe_status add_refused(struct registry *registry, const char *path,
+                                const struct error *reason, struct error *err) {
+    struct registry_entry *entry = NULL;
+    lathe_status status = add_entry(registry, path, &entry, err);
+    if (status != LATHE_OK) return status;
+    entry->status = REGISTRY_REFUSED;
+    entry->reason = *reason;
+    if (entry->reason.where[0] == '\0') error_where(&entry->reason, "%s", path);
+    return LATHE_OK;
+}
+
+/* `distrust`: why nothing in this folder is believed, or NULL. */
+static lathe_status add_manifest(struct registry *registry, const char *folder,
+                                 const struct error *distrust, struct error *err) {
+    struct registry_entry *entry = NULL;
+    char *path = path_join(folder, MANIFEST);
+    if (!path) return fail(err, LATHE_ENOMEM, "out of memory");
+    lathe_status status = add_entry(registry, path, &entry, err);
+    if (status == LATHE_OK) {
+        lathe_status found =
+            manifest_read(path, registry->format, &entry->manifest, &entry->reason);
+        if (found == LATHE_OK)
+            found = dylib_check(entry->manifest->library_path, &entry->reason);
+        if (found == LATHE_OK && distrust) {
+            entry->reason = *distrust;
+            error_where(&entry->reason, "%s", path);
+            found = distrust->status;
+        }
+        judge(registry, entry, found);
+    }
+    free(path);
+    return status;
+}
+
+static lathe_status add_linked(struct registry *registry,
+                               const lathe_linked_plugin *linked, struct error *err) {
+    struct registry_entry *entry = NULL;
+    lathe_status status = add_entry(registry, "(linked)", &entry, err);
+    if (status != LATHE_OK) return status;
+    judge(registry, entry,
+          manifest_from_linked(linked, registry->format, &entry->manifest,
+                               &entry->reason));
+    return LATHE_OK;
+}
+
+/* ---- folders ---- */
+
+static lathe_status scan_folder(struct registry *registry, const char *folder,
+                                int depth, const struct error *distrust,
+                                struct error *err);
+
+/* An entry of a folder. What cannot be looked into is worth a word, but for things in a
+ * plugin's own folder, where anything may lie. */
+static lathe_status scan_entry(struct registry *registry, const char *path, int depth,
+                               bool is_in_plugin, const struct error *distrust,
+                               struct error *err) {
+    struct stat info;
+    struct error reason = {0};
+    if (stat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode)) return LATHE_OK;
+        lathe_status status = scan_folder(registry, path, depth, distrust, &reason);
+        if (status == LATHE_OK) return LATHE_OK;
+        if (status == LATHE_ENOMEM) return fail(err, LATHE_ENOMEM, "%s", reason.what);
+    } else {
+        fail(&reason, error_from_errno(errno), "%s",
+             errno == ENOENT  ? "the link leads nowhere"
+             : errno == ELOOP ? "the link leads in a circle"
+                              : strerror(errno));
+    }
+    return is_in_plugin ? LATHE_OK : add_refused(registry, path, &reason, err);
+}
+
+/* The manifest, and what may be a folder. */
+static int is_candidate(const struct dirent *item) {
+    if (strcmp(item->d_name, MANIFEST) == 0) return 1;
+    return item->d_name[0] != '.' &&
+           (item->d_type == DT_DIR || item->d_type == DT_LNK ||
+            item->d_type == DT_UNKNOWN);
+}
+
+/* Not alphasort, whose order is the locale's. */
+static int compare_items(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static lathe_status scan_items(struct registry *registry, const char *folder, int depth,
+                               struct dirent **items, int count,
+                               const struct error *distrust, struct error *err) {
+    lathe_status status = LATHE_OK;
+    bool has_manifest = false;
+    for (int i = 0; i < count; i++)
+        if (strcmp(items[i]->d_name, MANIFEST) == 0) has_manifest = true;
+    if (has_manifest) status = add_manifest(registry, folder, distrust, err);
+    for (int i = 0; status == LATHE_OK && depth < DEPTH_MAX && i < count; i++) {
+        if (strcmp(items[i]->d_name, MANIFEST) == 0) continue;
+        char *path = path_join(folder, items[i]->d_name);
+        status =
+            path ? scan_entry(registry, path, depth + 1, has_manifest, distrust, err)
+                 : fail(err, LATHE_ENOMEM, "out of memory");
+        free(path);
+    }
+    return status;
+}
+
+static lathe_status scan_folder(struct registry *registry, const char *folder,
+                                int depth, const struct error *distrust,
+                                struct error *err) {
+    struct dirent **items = NULL;
+    struct error own;
+    int count = scandir(folder, &items, is_candidate, compare_items);
+    if (count < 0)
+        return fail(err, error_from_errno(errno), "the folder cannot be read: %s",
+                    strerror(errno));
+    if (!distrust && trust_check_folder(folder, &own) != LATHE_OK) distrust = &own;
+    lathe_status status =
+        scan_items(registry, folder, depth, items, count, distrust, err);
+    for (int i = 0; i < count; i++) free(items[i]);
+    free(items);
+    return status;
+}
+
+/* ---- places ---- */
+
+/* The same directory may be named twice; once is enough. */
+static bool was_searched(const struct registry *registry, const struct stat *info) {
+    struct stat other;
+    for (size_t i = 0; i + 1 < registry->place_count; i++)
+        if (registry->places[i].problem.status == LATHE_OK &&
+            stat(registry->places[i].path, &other) == 0 &&
+            other.st_dev == info->st_dev && other.st_ino == info->st_ino)
+            return true;
+    return false;
+}
+
+/* Takes `path` over; NULL is out of memory. */
+static lathe_status scan_place(struct registry *registry, const char *origin,
+                               char *path, struct error *err) {
+    void *items = registry->places;
+    lathe_status status = grow(&items, registry->place_count, &registry->place_capacity,
+                               sizeof *registry->places, err);
+    registry->places = items;
+    if (status == LATHE_OK && !path) status = fail(err, LATHE_ENOMEM, "out of memory");
+    if (status != LATHE_OK) {
+        free(path);
+        return status;
+    }
+    struct registry_place *place = &registry->places[registry->place_count++];
+    struct stat info;
+    *place = (struct registry_place){.origin = origin, .path = path};
+    if (stat(path, &info) == 0 && was_searched(registry, &info)) return LATHE_OK;
+    status = scan_folder(registry, path, 0, NULL, &place->problem);
+    if (status != LATHE_OK) error_where(&place->problem, "%s: %s", origin, path);
+    if (status != LATHE_ENOMEM) return LATHE_OK;
+    if (err) *err = place->problem;
+    return LATHE_ENOMEM;
+}
+
+static lathe_status scan_given(struct registry *registry, const char *const *paths,
+                               struct error *err) {
+    for (size_t i = 0; paths && paths[i]; i++) {
+        lathe_status status =
+            scan_place(registry, "--plugin-path", path_absolute(paths[i]), err);
+        if (status != LATHE_OK) return status;
+        const struct error *problem =
+            &registry->places[registry->place_count - 1].problem;
+        if (problem->status == LATHE_OK) continue;
+        if (err) *err = *problem;
+        return problem->status;
+    }
+    return LATHE_OK;
+}
+
+/* An empty element is nothing, and never the current directory. */
+static lathe_status scan_environment(struct registry *registry, struct error *err) {
+    static const char variable[] = "LATHE_PLUGIN_PATH";
+    const char *value = secure_getenv(variable);
+    if (!value && getenv(variable)) {
+        lathe_status status = scan_place(registry, variable, text_copy(""), err);
+        if (status != LATHE_OK) return status;
+        struct error *problem = &registry->places[registry->place_count - 1].problem;
+        fail(problem, LATHE_EPERM,
+             "%s is ignored: the program runs with raised privileges", variable);
+        return LATHE_OK;
+    }
+    char *list = text_copy(value ? value : ""), *rest = list;
+    lathe_status status = list ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
+    for (char *path; status == LATHE_OK && (path = strsep(&rest, ":")) != NULL;)
+        if (path[0] != '\0')
+            status = scan_place(registry, variable, path_absolute(path), err);
+    free(list);
+    return status;
+}
+
+static lathe_status scan_standard(struct registry *registry, struct error *err) {
+    lathe_status status = LATHE_OK;
+    const char *home = secure_getenv("HOME");
+    if (home && home[0] == '/')
+        status = scan_place(registry, "user",
+                            path_join(home, ".local/lib/lathe/plugins"), err);
+    if (status == LATHE_OK)
+        status = scan_place(registry, "system",
+                            text_copy(LATHE_LIBDIR "/lathe/plugins"), err);
+    char *program = status == LATHE_OK ? path_of_program() : NULL;
+    char *parent = program ? path_directory(program) : NULL;
+    if (parent)
+        status =
+            scan_place(registry, "build", path_join(parent, LATHE_BUILD_PLUGINS), err);
+    free(parent);
+    free(program);
+    return status;
+}
+
+lathe_status registry_open(const char *const *paths,
+                           const lathe_linked_plugin *const *linked,
+                           struct registry **registry, struct error *err) {
+    struct registry *opened = calloc(1, sizeof *opened);
+    if (!opened) return fail(err, LATHE_ENOMEM, "out of memory");
+    lathe_status status = manifest_format(&opened->format, err);
+    for (size_t i = 0; status == LATHE_OK && linked && linked[i]; i++)
+        status = add_linked(opened, linked[i], err);
+    if (status == LATHE_OK) status = scan_given(opened, paths, err);
+    if (status == LATHE_OK) status = scan_environment(opened, err);
+    if (status == LATHE_OK) status = scan_standard(opened, err);
+    if (status == LATHE_OK)
+        *registry = opened;
+    else
+        registry_close(opened);
+    return status;
+}
+
+void registry_close(struct registry *registry) {
+    if (!registry) return;
+    for (size_t i = 0; i < registry->entry_count; i++) {
+        manifest_close(registry->entries[i].manifest);
+        free(registry->entries[i].path);
+    }
+    for (size_t i = 0; i < registry->place_count; i++) free(registry->places[i].path);
+    free(registry->entries);
+    free(registry->places);
+    json_close(registry->format);
+    free(registry);
+}
+
+/* ---- finding ---- */
+
+/* What else could have been meant? Fills help. */
+static void suggest(const struct registry *registry, uint32_t kind, const char *name,
+                    struct error *err) {
+    struct nearest nearest;
+    nearest_begin(&nearest, name);
+    size_t refused_count = 0;
+    for (size_t i = 0; i < registry->entry_count; i++) {
+        const struct registry_entry *entry = &registry->entries[i];
+        if (entry->status == REGISTRY_REFUSED) refused_count++;
+        if (entry->status != REGISTRY_OK) continue;
+        const char *other = manifest_kind_name(entry->manifest->kind);
+        if (entry->manifest->kind == kind) {
+            nearest_offer(&nearest, entry->manifest->name);
+        } else if (strcmp(entry->manifest->name, name) == 0) {
+            error_help(err, "\"%s\" is a %s: %s/%s", name, other, other, name);
+            return;
+        }
+    }
+    if (nearest.best) {
+        error_help(err, "did you mean \"%s\"?", nearest.best);
+        return;
+    }
+    struct text searched = {0};
+    if (refused_count > 0)
+        text_format(&searched, "\"lathe plugins\" tells why %zu were refused; ",
+                    refused_count);
+    text_add(&searched, "searched:");
+    for (size_t i = 0; i < registry->place_count; i++)
+        if (registry->places[i].problem.status == LATHE_OK)
+            text_format(&searched, " %s", registry->places[i].path);
+    if (!searched.is_broken) error_help(err, "%s", searched.data);
+    text_finish(&searched);
+}
+
+lathe_status registry_find(const struct registry *registry, uint32_t kind,
+                           const char *name, const struct manifest **manifest,
+                           struct error *err) {
+    const struct registry_entry *entry = find_entry(registry, REGISTRY_OK, kind, name);
+    *manifest = entry ? entry->manifest : NULL;
+    if (entry) return LATHE_OK;
+    entry = find_entry(registry, REGISTRY_REFUSED, kind, name);
+    if (entry) {
+        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s", manifest_kind_name(kind),
+             name, entry->reason.what);
+        error_where(err, "%s", entry->reason.where);
+        error_help(err, "%s", entry->reason.help);
+    } else {
+        fail(err, LATHE_EMISSING, "there is no %s \"%s\"", manifest_kind_name(kind),
+             name);
+        if (err) suggest(registry, kind, name, err);
+    }
+    return LATHE_EMISSING;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Which plugins are there. The places of the search path are scanned in order, the
+ * entries of each in byte order: plugin.json at its root, in its folders and in theirs
+ * (names that begin with '.' are left out). The first sound one of a kind and name
+ * wins; what is wrong with one keeps no other from being found. No library is opened:
+ * each is only looked at, as dylib_check does. */
+#ifndef HOST_REGISTRY_H
+#define HOST_REGISTRY_H
+
+#include "base/log.h"
+#include "manifest.h"
+
+enum registry_status { REGISTRY_OK = 0, REGISTRY_REFUSED, REGISTRY_SHADOWED };
+
+struct registry_entry {
+    enum registry_status status;
+    struct manifest *manifest; /* what could be understood of it; NULL: of a folder */
+    char *path;          /* of the manifest, or of the folder that cannot be read */
+    struct error reason; /* unless ok */
+};
+
+/* A directory of the search path. */
+struct registry_place {
+    const char
+        *origin; /* "--plugin-path", "LATHE_PLUGIN_PATH", "user", "system", "build" */
+    char *path;  /* absolute */
+    struct error problem; /* why it was skipped; LATHE_OK: it was searched */
+};
+
+struct registry;
+
+/* Scans: linked plugins, `paths` (NULL-ended or NULL), $LATHE_PLUGIN_PATH
+ * (secure_getenv),
+ * ~/.local/lib/lathe/plugins, $libdir/lathe/plugins, the build's own (beside the
+ * program). A directory given in `paths` that cannot be read is a failure; others are
+ * skipped. */
+lathe_status registry_open(const char *const *paths,
+                           const lathe_linked_plugin *const *linked,
+                           struct registry **registry, struct error *err);
+size_t registry_count(const struct registry *registry);
+/* In the order they were found. Borrowed. */
+const struct registry_entry *registry_at(const struct registry *registry, size_t index);
+/* The places in order; NULL past the last. Borrowed. */
+const struct registry_place *registry_place_at(const struct registry *registry,
+                                               size_t index);
+/* Borrowed. LATHE_EMISSING with the reason of a refused one, the kind it is of, the
+ * nearest name, or the directories that were searched. */
+lathe_status registry_find(const struct registry *registry, uint32_t kind,
+                           const char *name, const struct manifest **manifest,
+                           struct error *err);
+void registry_close(struct registry *registry);
+
+#endif

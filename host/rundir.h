@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory of one run, and everything the host writes into it. Without a directory
+ * every call does nothing and succeeds. Nothing here says when something is written, or
+ * what a record holds. While it is open the directory is locked (flock), so that two
+ * runs never share one, and a reader can tell a run that died from one that goes on. */
+#ifndef HOST_RUNDIR_H
+#define HOST_RUNDIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct rundir;
+
+/* "runs/<name>-<UTC time>-<4 hex>" under the current directory, not there yet; the
+ * caller's, NULL without memory. Letters of the name that make bad file names become
+ * '-'. */
+char *rundir_default_path(const char *name);
+/* Makes the directory (absent or empty, else LATHE_ECREATE). path NULL: write nothing.
+ */
+lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
+const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
+/* Switches "latest" beside the directory to it, by rename; only where its parent is
+ * "runs". Call it once nothing can be discarded any more. */
+lathe_status rundir_link_latest(struct rundir *rundir, struct error *err);
+/* A file of its own, written whole: "experiment.json", "resolved.json", … */
+lathe_status rundir_write(struct rundir *rundir, const char *name, const void *bytes,
+                          size_t count, struct error *err);
+/* One line, without its newline, appended by one write to "metrics.jsonl", … A line
+ * that does not fit on the disk is taken back. From any thread. */
+lathe_status rundir_append(struct rundir *rundir, const char *name, const char *line,
+                           struct error *err);
+
+/* status.json */
+struct run_status {
+    const char *state;  /* "running", "ended" */
+    const char *reason; /* "completed", …; NULL while running */
+    int exit_code;      /* null in the file while running */
+    int64_t epoch, step;
+};
+/* Adds pid, boot id and the process's start time, by which a dead run can be told. */
+lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
+                                 struct error *err);
+/* Removes what was made, where the run failed before step 0; close it still. NULL is
+ * fine. */
+void rundir_discard(struct rundir *rundir);
+void rundir_close(struct rundir *rundir); /* NULL is fine */
+
+#endif

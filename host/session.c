@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening and closing a session: what can fail before step 0 does so here. */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes.h"
+#include "session_state.h"
+
+static void write_log(void *context, int32_t level, const char *text) {
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    lathe_session *s = context;
+    struct text line = {0};
+    text_format(&line, "%s: %s", levels[level < 0 || level > 3 ? 3 : level], text);
+    if (s->rundir && !line.is_broken)
+        rundir_append(s->rundir, "log.txt", line.data, NULL);
+    else if (!s->rundir && !line.is_broken)
+        text_format(&s->early_log, "%s\n", line.data);
+    text_finish(&line);
+    if (s->options.log) s->options.log(s->options.context, level, text);
+}
+
+static lathe_status open_experiment(lathe_session *s) {
+    struct errors errors = {0};
+    lathe_status status = experiment_open(s->options.experiment, s->options.overrides,
+                                          s->registry, &s->experiment, &errors);
+    if (status != LATHE_OK && errors.count) {
+        s->err = errors.items[0];
+        s->err.status = status;
+    }
+    if (status != LATHE_OK && errors.count > 1)
+        log_line(&s->log, LATHE_LOG_INFO,
+                 "%zu more errors in the experiment; `lathe validate` shows all",
+                 errors.count - 1);
+    errors_finish(&errors);
+    return status;
+}
+
+static int count_cores(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set)) return 1;
+    return CPU_COUNT(&set);
+}
+
+static lathe_status open_workers(lathe_session *s) {
+    const struct train_settings *train = &s->experiment->train;
+    int64_t threads = train->threads ? train->threads : count_cores();
+    if (threads > train->shards) threads = train->shards;
+    if (train->shards > PASS_SHARDS_MAX) {
+        fail(&s->err, LATHE_EINVAL, "%lld is more than the %d shards there can be",
+             (long long)train->shards, PASS_SHARDS_MAX);
+        error_where(&s->err, "%s: train.shards", s->experiment->file);
+        return LATHE_EINVAL;
+    }
+    return workers_create((int)threads, train->flush_denormals, &s->workers, &s->err);
+}
+
+/* Not an error: the arithmetic is right, but somebody expected another. */
+static void warn_of_short_epoch(lathe_session *s) {
+    if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
+    log_line(&s->log, LATHE_LOG_WARNING,
+             "train.accumulate is %lld and an epoch has %lld micro-batches: each window, and "
+             "so each step, is one epoch", (long long)s->sampler.accumulate,
+             (long long)s->sampler.micros_per_epoch);
+}
+
+static lathe_status open_directory(lathe_session *s) {
+    const char *asked = s->options.run_directory;
+    char *path = NULL;
+    if (asked && !strcmp(asked, LATHE_RUN_DEFAULT)) {
+        path = rundir_default_path(s->experiment->name);
+        if (!path) return fail(&s->err, LATHE_ENOMEM, "no memory for the run's name");
+        asked = path;
+    }
+    lathe_status status = rundir_create(asked, &s->rundir, &s->err);
+    free(path);
+    if (status == LATHE_OK && s->early_log.length)
+        status = rundir_write(s->rundir, "log.txt", s->early_log.data, s->early_log.length,
+                              &s->err);
+    if (status == LATHE_OK) status = session_begin_records(s);
+    return status;
+}
+
+static lathe_status open_all(lathe_session *s) {
+    const struct experiment *e;
+    lathe_status status =
+        registry_open(s->options.plugin_paths, s->options.linked, &s->registry, &s->err);
+    if (status == LATHE_OK) status = open_experiment(s);
+    if (status != LATHE_OK) return status;
+    e = s->experiment;
+    s->log_due.every = e->train.log;
+    s->validate_due.every = e->train.validate;
+    if (e->is_seed_drawn)
+        log_line(&s->log, LATHE_LOG_INFO, "seed %llu was drawn; seed=%llu repeats this run",
+                 (unsigned long long)e->seed, (unsigned long long)e->seed);
+    status = open_workers(s);
+    if (status == LATHE_OK) status = metrics_create(&s->metrics, &s->err);
+    if (status == LATHE_OK) status = files_create(&s->files, &s->err);
+    if (status == LATHE_OK) status = session_compose(s);
+    if (status == LATHE_OK) warn_of_short_epoch(s);
+    if (status == LATHE_OK) status = open_directory(s);
+    return status;
+}
+
+static void copy_error(const struct error *from, lathe_error *to) {
+    lathe_error full = {.size = to->size, .status = from->status};
+    memcpy(full.what, from->what, sizeof full.what);
+    memcpy(full.where, from->where, sizeof full.where);
+    memcpy(full.help, from->help, sizeof full.help);
+    memcpy(to, &full, to->size < sizeof full ? to->size : sizeof full);
+}
+
+lathe_status lathe_open(const lathe_session_options *options, lathe_session **session,
+                        lathe_error *error) {
+    lathe_session *s = calloc(1, sizeof *s);
+    struct error no_memory;
+    if (!s) {
+        fail(&no_memory, LATHE_ENOMEM, "no memory for a session");
+        if (error) copy_error(&no_memory, error);
+        return LATHE_ENOMEM;
+    }
+    memcpy(&s->options, options,
+           options->size < sizeof s->options ? options->size : sizeof s->options);
+    s->log = (struct log){.write = write_log, .context = s};
+    s->now = (lathe_moment){
+        .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    s->point = POINT_NONE;
+    services_fill(&s->services);
+    lathe_status status = open_all(s);
+    if (status != LATHE_OK) {
+        if (error) copy_error(&s->err, error);
+        environment_end(s->environment, NULL);
+        s->environment = NULL;
+        rundir_discard(s->rundir);
+        lathe_close(s);
+        return status;
+    }
+    *session = s;
+    return LATHE_OK;
+}
+
+void lathe_close(lathe_session *s) {
+    if (!s) return;
+    environment_end(s->environment, NULL);
+    s->phase = PHASE_LOAD;
+    session_decompose(s);
+    files_destroy(s->files);
+    metrics_destroy(s->metrics);
+    workers_destroy(s->workers);
+    rundir_close(s->rundir);
+    experiment_close(s->experiment);
+    registry_close(s->registry);
+    text_finish(&s->early_log);
+    free(s);
+}
+
+void lathe_stop(lathe_session *s, const char *reason) {
+    atomic_store(&s->stop_asked, reason);
+}
+
+const lathe_error *lathe_last_error(lathe_session *s) {
+    s->last_error.size = sizeof s->last_error;
+    copy_error(&s->err, &s->last_error);
+    return &s->last_error;
+}
+
+const lathe_moment *lathe_now(const lathe_session *s) { return &s->now; }
+
+const char *lathe_reason(const lathe_session *s) { return s->reason; }
+
+int64_t lathe_parameters(const lathe_session *s) { return s->parameters.count; }
+
+lathe_status lathe_parameter_at(const lathe_session *s, int64_t i,
+                                lathe_parameter_view *view) {
+    if (i < 0 || i >= s->parameters.count) return LATHE_END;
+    parameters_view(&s->parameters, i, view);
+    return LATHE_OK;
+}
+
+float *lathe_weights(lathe_session *s, uint32_t access, int64_t *count) {
+    (void)access; /* nothing is derived from the weights yet */
+    if (count) *count = s->parameters.size;
+    return s->weights;
+}
+
+float *lathe_gradients(lathe_session *s, uint32_t access, int64_t *count) {
+    if (count) *count = s->parameters.trained_end;
+    return session_take_gradients(s, access);
+}
+
+int32_t lathe_value(const lathe_session *s, const char *metric, double *value) {
+    lathe_metric_view view = {.size = sizeof view, .step = -1};
+    int32_t watched = metrics_find(s->metrics, metric);
+    if (watched >= 0) metrics_view(s->metrics, watched, &view);
+    if (view.step < 0) return 0;
+    *value = view.value;
+    return 1;
+}

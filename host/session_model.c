@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* The model: one instance per shard, asked what it wants, and given its place in the
+ * blocks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "passes.h"
+#include "session_state.h"
+
+struct describing {
+    lathe_session *s;
+    struct parameters parameters; /* what this instance said */
+    bool is_first;
+    int64_t metric_count, output_count, least_rows;
+    struct error err;
+};
+
+static lathe_status take_parameter(const lathe_model_plan *plan, const lathe_parameter *p,
+                                   int32_t *index) {
+    struct describing *at = plan->context;
+    return parameters_declare(&at->parameters, p, index, &at->err);
+}
+
+static lathe_status take_metric(const lathe_model_plan *plan, const lathe_metric *metric,
+                                int32_t *index) {
+    struct describing *at = plan->context;
+    lathe_session *s = at->s;
+    if (metric->size < LATHE_METRIC_SIZE_1_0 || !metric->name)
+        return fail(&at->err, LATHE_EPLUGIN, "a metric has no name");
+    *index = (int32_t)at->metric_count++;
+    if (!at->is_first) {
+        bool is_same = *index < s->model_metric_count &&
+                       !strcmp(metric->name, metrics_name(s->metrics, s->model_metrics[*index]));
+        if (is_same) return LATHE_OK;
+        return fail(&at->err, LATHE_EPLUGIN,
+                    "describe declared metric \"%s\" on one instance only", metric->name);
+    }
+    void *indices =
+        realloc(s->model_metrics, (size_t)at->metric_count * sizeof *s->model_metrics);
+    if (!indices) return fail(&at->err, LATHE_ENOMEM, "no memory for metrics");
+    s->model_metrics = indices;
+    int32_t global = metrics_declare(s->metrics, metric->name, metric->flags, &at->err);
+    if (global < 0) return at->err.status;
+    s->model_metrics[*index] = global;
+    s->model_metric_count = at->metric_count;
+    return LATHE_OK;
+}
+
+static lathe_status take_output(const lathe_model_plan *plan, const lathe_field *field,
+                                int32_t *index) {
+    struct describing *at = plan->context;
+    lathe_session *s = at->s;
+    if (field->size < LATHE_FIELD_SIZE_1_0 || !field->name ||
+        field->rank > LATHE_RANK_MAX - 1)
+        return fail(&at->err, LATHE_EPLUGIN, "an output has no name, or too high a rank");
+    *index = (int32_t)at->output_count++;
+    if (!at->is_first) {
+        if (*index < s->output_count && !strcmp(field->name, s->outputs[*index].name))
+            return LATHE_OK;
+        return fail(&at->err, LATHE_EPLUGIN,
+                    "describe declared output \"%s\" on one instance only", field->name);
+    }
+    void *outputs = realloc(s->outputs, (size_t)at->output_count * sizeof *s->outputs);
+    if (outputs) s->outputs = outputs;
+    char *name = outputs ? text_copy(field->name) : NULL;
+    if (!name) return fail(&at->err, LATHE_ENOMEM, "no memory for outputs");
+    s->outputs[*index] = *field;
+    s->outputs[*index].name = name;
+    s->output_count = at->output_count;
+    return LATHE_OK;
+}
+
+static void take_least_rows(const lathe_model_plan *plan, int64_t rows) {
+    struct describing *at = plan->context;
+    at->least_rows = rows;
+}
+
+static lathe_status ask(struct describing *at, struct plugin *model) {
+    const struct data_set *train = &at->s->data[SPLIT_TRAIN];
+    const lathe_field *fields[64];
+    if (train->field_count > 64)
+        return fail(&at->err, LATHE_EINVAL, "the data has more than 64 fields");
+    for (int64_t i = 0; i < train->field_count; i++) fields[i] = &train->fields[i];
+    const lathe_model_plan plan = {.size = sizeof plan,
+                                   .field_count = (uint32_t)train->field_count,
+                                   .context = at,
+                                   .fields = fields,
+                                   .parameter = take_parameter,
+                                   .metric = take_metric,
+                                   .output = take_output,
+                                   .least_rows = take_least_rows};
+    const lathe_model_ops *ops = model->ops;
+    lathe_status status = ops->describe(model->self, &plan);
+    if (status == LATHE_OK && at->err.status != LATHE_OK) status = at->err.status;
+    if (at->err.status != LATHE_OK) {
+        error_where(&at->err, "%s in describe", model->label);
+        return status;
+    }
+    if (status != LATHE_OK || model->misuse.status != LATHE_OK)
+        return plugin_failure(model, status, "describe", &at->err);
+    return LATHE_OK;
+}
+
+static lathe_status describe(lathe_session *s, int64_t index) {
+    struct plugin *model = &s->shards[index].model;
+    struct describing at = {.s = s, .is_first = index == 0, .least_rows = 1};
+    lathe_status status = ask(&at, model);
+    if (status == LATHE_OK && index == 0) {
+        s->parameters = at.parameters;
+        s->least_rows = at.least_rows;
+        return LATHE_OK;
+    }
+    if (status == LATHE_OK) {
+        status = parameters_compare(&s->parameters, &at.parameters, &at.err);
+        if (status != LATHE_OK) error_where(&at.err, "%s", model->label);
+    }
+    parameters_finish(&at.parameters);
+    if (status != LATHE_OK) s->err = at.err;
+    return status;
+}
+
+static lathe_status bind(lathe_session *s, struct shard *shard, const int64_t *offsets,
+                         const uint8_t *trainable) {
+    const int64_t batch = s->experiment->train.batch, shards = s->shard_count;
+    int64_t rows = batch / shards + (batch % shards != 0);
+    if (s->least_rows > 1 && rows < 2 * s->least_rows) rows = 2 * s->least_rows;
+    const lathe_layout layout = {.size = sizeof layout,
+                                 .parameter_count = (uint32_t)s->parameters.count,
+                                 .offset = offsets,
+                                 .trainable = trainable,
+                                 .rows_max = rows < batch ? rows : batch};
+    const lathe_model_ops *ops = shard->model.ops;
+    lathe_status status = ops->bind(shard->model.self, &layout);
+    if (status == LATHE_OK && shard->model.misuse.status == LATHE_OK) return LATHE_OK;
+    return plugin_failure(&shard->model, status, "bind", &s->err);
+}
+
+static lathe_status bind_all(lathe_session *s) {
+    const int64_t count = s->parameters.count;
+    int64_t *offsets = calloc((size_t)count + 1, sizeof *offsets);
+    uint8_t *trainable = calloc((size_t)count + 1, sizeof *trainable);
+    lathe_status status = LATHE_OK;
+    if (!offsets || !trainable) status = fail(&s->err, LATHE_ENOMEM, "no memory to bind");
+    for (int64_t i = 0; status == LATHE_OK && i < count; i++) {
+        offsets[i] = s->parameters.items[i].offset;
+        trainable[i] = !(s->parameters.items[i].flags & LATHE_FROZEN);
+    }
+    for (int64_t i = 0; status == LATHE_OK && i < s->shard_count; i++)
+        status = bind(s, &s->shards[i], offsets, trainable);
+    free(offsets);
+    free(trainable);
+    return status;
+}
+
+static lathe_status make_blocks(lathe_session *s) {
+    const int64_t size = s->parameters.size;
+    s->weights = block_create(size);
+    s->squares = calloc((size_t)passes_chunks(size) + 1, sizeof *s->squares);
+    s->shard_blocks = calloc((size_t)s->shard_count, sizeof *s->shard_blocks);
+    bool is_whole = s->weights && s->squares && s->shard_blocks;
+    for (int64_t i = 0; is_whole && i < s->shard_count; i++) {
+        s->shards[i].gradients = block_create(size);
+        is_whole = s->shards[i].gradients != NULL;
+    }
+    if (is_whole) return LATHE_OK;
+    fail(&s->err, LATHE_ENOMEM,
+         "no memory for %lld blocks of %lld bytes: weights, and gradients of %lld shards",
+         (long long)s->shard_count + 1, (long long)size * 4, (long long)s->shard_count);
+    error_help(&s->err, "fewer shards (train.shards) or a smaller model need less");
+    return LATHE_ENOMEM;
+}
+
+static lathe_status open_instances(lathe_session *s) {
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; status == LATHE_OK && i < s->shard_count; i++) {
+        status = session_open_plugin(s, &s->experiment->model, "model", &s->shards[i].model);
+        if (status == LATHE_OK) status = describe(s, i);
+    }
+    return status;
+}
+
+lathe_status session_compose_model(lathe_session *s) {
+    s->shard_count = s->experiment->train.shards;
+    s->shards = calloc((size_t)s->shard_count, sizeof *s->shards);
+    if (!s->shards) return fail(&s->err, LATHE_ENOMEM, "no memory for shards");
+    lathe_status status = open_instances(s);
+    if (status == LATHE_OK) status = parameters_lay_out(&s->parameters, &s->err);
+    if (status == LATHE_OK) status = make_blocks(s);
+    if (status == LATHE_OK) status = bind_all(s);
+    if (status == LATHE_OK)
+        parameters_initialise(&s->parameters,
+                              session_key(s, &s->experiment->model, PURPOSE_INIT, 0),
+                              s->weights);
+    return status;
+}
+
+void session_decompose_model(lathe_session *s) {
+    for (int64_t i = s->shard_count - 1; s->shards && i >= 0; i--) {
+        block_destroy(s->shards[i].gradients, s->parameters.size);
+        if (s->shards[i].model.use) plugin_finish(&s->shards[i].model);
+    }
+    for (int64_t i = 0; i < s->output_count; i++) free((void *)s->outputs[i].name);
+    block_destroy(s->weights, s->parameters.size);
+    parameters_finish(&s->parameters);
+    free(s->outputs);
+    free(s->model_metrics);
+    free(s->squares);
+    free(s->shard_blocks);
+    free(s->shards);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run leaves behind: metrics, times, status, and the record of its end. */
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "session_state.h"
+
+static lathe_status emit(lathe_session *s, const char *name, struct text *line,
+                         bool is_shown) {
+    lathe_status status = LATHE_OK;
+    if (line->is_broken)
+        status = fail(&s->err, LATHE_ENOMEM, "no memory for a record");
+    else if (name)
+        status = rundir_append(s->rundir, name, line->data, &s->err);
+    if (status == LATHE_OK && is_shown && s->options.record)
+        s->options.record(s->options.context, line->data);
+    text_finish(line);
+    return status;
+}
+
+static void begin_record(const lathe_session *s, enum split split, struct text *line) {
+    text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld", split_names[split],
+                (long long)s->now.epoch, (long long)s->now.step);
+}
+
+static lathe_status record_time(lathe_session *s, enum split split) {
+    struct rusage usage = {0};
+    getrusage(RUSAGE_SELF, &usage);
+    double seconds = session_seconds(s);
+    struct text line = {0};
+    begin_record(s, split, &line);
+    text_add(&line, ",\"seconds\":");
+    text_json_number(&line, seconds);
+    if (split == SPLIT_TRAIN && seconds > s->last_record_seconds) {
+        text_add(&line, ",\"samples_per_second\":");
+        text_json_number(&line, (double)(s->now.samples - s->last_record_samples) /
+                                    (seconds - s->last_record_seconds));
+    }
+    s->last_record_seconds = seconds;
+    s->last_record_samples = s->now.samples;
+    text_format(&line, ",\"peak_memory_kib\":%ld}", usage.ru_maxrss);
+    return emit(s, "timing.jsonl", &line, false);
+}
+
+lathe_status session_record(lathe_session *s, enum split split) {
+    if (split == SPLIT_TRAIN) {
+        metrics_settle(s->metrics, SPLIT_TRAIN, s->now.step);
+        s->recorded_step = s->now.step;
+    }
+    struct text line = {0};
+    begin_record(s, split, &line);
+    metrics_write(s->metrics, split, s->now.step, &line);
+    text_add(&line, "}");
+    lathe_status status = emit(s, "metrics.jsonl", &line, true);
+    if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
+    return status;
+}
+
+/* ---- the beginning ---- */
+
+static lathe_status write_text(lathe_session *s, const char *name, struct text *text) {
+    lathe_status status = LATHE_OK;
+    if (text->is_broken)
+        status = fail(&s->err, LATHE_ENOMEM, "no memory to write %s", name);
+    else
+        status = rundir_write(s->rundir, name, text->data, text->length, &s->err);
+    text_finish(text);
+    return status;
+}
+
+static lathe_status write_status(lathe_session *s, const char *state, int exit_code) {
+    const struct run_status status = {.state = state,
+                                      .reason = s->reason,
+                                      .exit_code = exit_code,
+                                      .epoch = s->now.epoch,
+                                      .step = s->now.step};
+    return rundir_write_status(s->rundir, &status, &s->err);
+}
+
+static lathe_status begin_environment(lathe_session *s) {
+    struct environment_plugin plugins[64];
+    const char *files[64];
+    size_t plugin_count = 0, file_count = 0;
+    char blas[128] = "";
+    for (int64_t i = 0; i < s->library_count && plugin_count < 64; i++) {
+        const struct manifest *m = s->libraries[i].manifest;
+        plugins[plugin_count++] =
+            (struct environment_plugin){.kind = manifest_kind_name(m->kind),
+                                        .name = m->name,
+                                        .version = m->version,
+                                        .library = m->library_path};
+        if (!blas[0]) library_blas_name(&s->libraries[i], blas, sizeof blas);
+    }
+    while (file_count < 64 && (files[file_count] = files_path(s->files, file_count)))
+        file_count++;
+    return environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count, files,
+                             file_count, &s->environment, &s->err);
+}
+
+lathe_status session_begin_records(lathe_session *s) {
+    const struct experiment *e = s->experiment;
+    lathe_status status = rundir_write(s->rundir, "experiment.json", e->source,
+                                       strlen(e->source), &s->err);
+    struct text resolved = {0};
+    experiment_write_resolved(e, &resolved);
+    if (status == LATHE_OK)
+        status = write_text(s, "resolved.json", &resolved);
+    else
+        text_finish(&resolved);
+    if (status == LATHE_OK) status = write_status(s, "running", 0);
+    if (status == LATHE_OK) status = begin_environment(s);
+    if (status == LATHE_OK) status = rundir_link_latest(s->rundir, &s->err);
+    return status;
+}
+
+/* ---- the end ---- */
+
+static bool holds(const struct expectation *expected, double value) {
+    bool is_met = expected->comparison[0] == '>' ? value > expected->bound
+                                                 : value < expected->bound;
+    return is_met || (expected->comparison[1] == '=' && value == expected->bound);
+}
+
+lathe_status session_judge(lathe_session *s) {
+    const struct experiment *e = s->experiment;
+    for (size_t i = 0; i < e->expectation_count; i++) {
+        const struct expectation *expected = &e->expectations[i];
+        lathe_metric_view view = {.size = sizeof view, .value = NAN};
+        int32_t watched = metrics_find(s->metrics, expected->metric);
+        if (watched >= 0) metrics_view(s->metrics, watched, &view);
+        if (holds(expected, view.value)) continue;
+        fail(&s->err, LATHE_EGATE, "%s is %.6g, and %s was expected", expected->metric,
+             view.value, expected->text);
+        error_where(&s->err, "%s: expect", e->file);
+        return LATHE_EGATE;
+    }
+    return LATHE_OK;
+}
+
+static int exit_code_of(const lathe_session *s, lathe_status status) {
+    if (!strcmp(s->reason, "interrupted")) return 130;
+    if (!strcmp(s->reason, "preempted")) return 75;
+    return error_exit_code(status);
+}
+
+static int64_t whole_epochs(const lathe_session *s) {
+    return s->sampler.steps_per_epoch ? s->now.step / s->sampler.steps_per_epoch : 0;
+}
+
+static lathe_status emit_end(lathe_session *s) {
+    struct text line = {0};
+    text_add(&line, "{\"event\":\"end\",\"reason\":");
+    text_json_string(&line, s->reason);
+    if (s->stop_reason[0]) {
+        text_add(&line, ",\"because\":");
+        text_json_string(&line, s->stop_reason);
+    }
+    text_format(&line, ",\"epochs\":%lld,\"steps\":%lld,\"samples\":%lld,\"run\":",
+                (long long)whole_epochs(s), (long long)s->now.step,
+                (long long)s->now.samples);
+    text_json_string(&line, rundir_path(s->rundir));
+    metrics_write_all(s->metrics, &line);
+    text_add(&line, "}");
+    return emit(s, NULL, &line, true);
+}
+
+static void log_end(lathe_session *s) {
+    struct text line = {0};
+    text_format(&line, "%s", s->reason);
+    if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
+    text_format(&line, ": %lld steps, %lld samples in %.1f s", (long long)s->now.step,
+                (long long)s->now.samples, session_seconds(s));
+    for (int64_t i = 0; metrics_at(s->metrics, i) >= 0; i++) {
+        lathe_metric_view view = {.size = sizeof view};
+        metrics_view(s->metrics, metrics_at(s->metrics, i), &view);
+        if (view.step >= 0) text_format(&line, "; %s %.4g", view.name, view.value);
+    }
+    if (!line.is_broken) log_line(&s->log, LATHE_LOG_INFO, "%s", line.data);
+    if (rundir_path(s->rundir))
+        log_line(&s->log, LATHE_LOG_INFO, "run: %s", rundir_path(s->rundir));
+    text_finish(&line);
+}
+
+/* The first thing that goes wrong is the run's status; everything is tried all the same. */
+static lathe_status first_of(lathe_session *s, lathe_status status, struct error *kept,
+                             lathe_status next) {
+    if (status != LATHE_OK || next == LATHE_OK) return status;
+    *kept = s->err;
+    return next;
+}
+
+lathe_status session_end_records(lathe_session *s, lathe_status status) {
+    struct error kept = s->err;
+    log_end(s);
+    status = first_of(s, status, &kept, environment_end(s->environment, &s->err));
+    s->environment = NULL;
+    status = first_of(s, status, &kept,
+                      write_status(s, "ended", exit_code_of(s, status)));
+    status = first_of(s, status, &kept, emit_end(s));
+    s->err = kept;
+    return status;
+}

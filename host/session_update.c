@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* From the gradients of a window to new weights: reduce, look, clip, update, count. */
+#include <math.h>
+#include <stdio.h>
+
+#include "passes.h"
+#include "session_state.h"
+
+/* ---- reduce ---- */
+
+static struct reduce_pass reduce_pass(const lathe_session *s) {
+    return (struct reduce_pass){.shards = s->shard_blocks,
+                                .shard_count = s->shard_count,
+                                .size = s->parameters.size,
+                                .trained_end = s->parameters.trained_end,
+                                .squares = s->squares};
+}
+
+static void reduce_part(void *context, int worker) {
+    lathe_session *s = context;
+    const struct reduce_pass pass = reduce_pass(s);
+    passes_reduce(&pass, worker, workers_count(s->workers));
+}
+
+static void scale_part(void *context, int worker) {
+    lathe_session *s = context;
+    passes_scale(s->gradients, s->parameters.size, 1 / s->window.weight, worker,
+                 workers_count(s->workers));
+}
+
+static lathe_status check_finite(lathe_session *s) {
+    const double loss = s->now.loss, norm = s->now.gradient_norm;
+    if (isfinite(loss) && isfinite(norm)) return LATHE_OK;
+    const char *what = isfinite(loss) ? "gradient norm" : "loss";
+    fail(&s->err, LATHE_EGATE, "the %s is %g", what, isfinite(loss) ? norm : loss);
+    error_where(&s->err, "training at epoch %lld, the step after %lld",
+                (long long)s->now.epoch, (long long)s->now.step);
+    error_help(&s->err, "the weights are those of step %lld; a smaller learning rate, or "
+               "train.clip_norm, may keep it finite", (long long)s->now.step);
+    return LATHE_EGATE;
+}
+
+/* Norm of the mean gradient, from a block that holds the sum, or the mean already. */
+static void take_norm(lathe_session *s) {
+    workers_run(s->workers, reduce_part, s);
+    const struct reduce_pass pass = reduce_pass(s);
+    double divisor = s->is_mean ? 1 : s->window.weight;
+    s->now.gradient_norm = sqrt(passes_squares(&pass)) / divisor;
+}
+
+static void keep_only(lathe_session *s, const float *block) {
+    for (int64_t i = 0; i < s->shard_count; i++)
+        if (s->shard_blocks[i] != block) s->shard_blocks[i] = NULL;
+}
+
+static void gather_shards(lathe_session *s) {
+    s->gradients = NULL;
+    for (int64_t i = s->shard_count - 1; i >= 0; i--) {
+        struct shard *shard = &s->shards[i];
+        s->shard_blocks[i] = shard->has_gradients ? shard->gradients : NULL;
+        if (shard->has_gradients) s->gradients = shard->gradients;
+    }
+}
+
+float *session_take_gradients(lathe_session *s, uint32_t access) {
+    if (!s->gradients) return NULL;
+    if (!s->is_mean) workers_run(s->workers, scale_part, s);
+    s->is_mean = true;
+    if (access == LATHE_WRITE) s->is_written = true;
+    return s->gradients;
+}
+
+lathe_status lathe_reduce(lathe_session *s) {
+    s->is_mean = s->is_written = false;
+    s->now.gradient_norm = 0;
+    gather_shards(s);
+    if (s->window.weight == 0) {
+        s->gradients = NULL;
+        return LATHE_OK;
+    }
+    take_norm(s);
+    lathe_status status = check_finite(s);
+    if (status == LATHE_OK) status = session_fire(s, POINT_GRADIENTS_READY);
+    if (status != LATHE_OK || !s->is_written) return status;
+    keep_only(s, s->gradients);
+    take_norm(s);
+    return check_finite(s);
+}
+
+/* ---- update ---- */
+
+static lathe_status take_rate(lathe_session *s) {
+    double factor = 1;
+    if (s->schedule.use) {
+        const lathe_schedule_ops *ops = s->schedule.ops;
+        const lathe_progress progress = {.size = sizeof progress,
+                                         .step = s->now.step,
+                                         .steps = s->now.steps_total,
+                                         .steps_per_epoch = s->now.steps_per_epoch};
+        factor = ops->factor(s->schedule.self, &progress);
+        if (!isfinite(factor) || factor < 0) {
+            plugin_misuse(&s->schedule, "the factor is %g; it must be finite and >= 0",
+                          factor);
+            return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "factor");
+        }
+    }
+    s->now.rate = s->base_rate * factor;
+    return LATHE_OK;
+}
+
+static double mean_of(const lathe_session *s) {
+    return s->is_mean ? 1 : 1 / s->window.weight;
+}
+
+/* gradient * scale is the mean over the window, no longer than clip_norm. */
+static double scale_of(const lathe_session *s) {
+    const double most = s->experiment->train.clip_norm, norm = s->now.gradient_norm;
+    return most > 0 && norm > most ? mean_of(s) * (most / norm) : mean_of(s);
+}
+
+struct stepping {
+    lathe_session *s;
+    struct step_pass pass;
+    _Atomic lathe_status status;
+};
+
+static void step_part(void *context, int worker) {
+    struct stepping *stepping = context;
+    lathe_status status =
+        passes_step(&stepping->pass, worker, workers_count(stepping->s->workers));
+    if (status != LATHE_OK) atomic_store(&stepping->status, status);
+}
+
+static lathe_status apply(lathe_session *s) {
+    const lathe_optimizer_ops *ops = s->optimizer.ops;
+    struct stepping stepping = {
+        .s = s,
+        .pass = {.parameters = &s->parameters,
+                 .ops = ops,
+                 .optimizer = s->optimizer.self,
+                 .weights = s->weights,
+                 .gradients = s->gradients,
+                 .slots = s->slots,
+                 .slot_count = s->slot_count,
+                 .mean = mean_of(s),
+                 .scale = scale_of(s),
+                 .clip_value = s->experiment->train.clip_value,
+                 .rate = s->now.rate,
+                 .step = s->updates + 1}};
+    if (ops->begin) ops->begin(s->optimizer.self, s->updates + 1, s->now.rate);
+    s->phase = PHASE_PASS;
+    workers_run(s->workers, step_part, &stepping);
+    s->phase = PHASE_LOOP;
+    if (stepping.status != LATHE_OK || s->optimizer.misuse.status != LATHE_OK)
+        return session_plugin_failed(s, &s->optimizer, stepping.status, "step");
+    passes_buffers(&stepping.pass);
+    s->updates++;
+    return LATHE_OK;
+}
+
+static void warn_about_weight(lathe_session *s) {
+    if (s->has_warned_weight) return;
+    s->has_warned_weight = true;
+    log_line(&s->log, LATHE_LOG_WARNING,
+             "the window of step %lld has weight 0: it counts as a step, and the weights "
+             "stay (said once)", (long long)s->now.step + 1);
+}
+
+lathe_status lathe_update(lathe_session *s) {
+    lathe_status status = take_rate(s);
+    if (status != LATHE_OK) return status;
+    if (!s->gradients)
+        warn_about_weight(s);
+    else if ((status = apply(s)) != LATHE_OK)
+        return status;
+    s->gradients = NULL;
+    s->now.step++;
+    s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
+    session_round_intervals(s);
+    status = session_fire(s, POINT_STEP_END);
+    if (status == LATHE_OK && (s->log_due.is_due || s->is_epoch_done))
+        status = session_record(s, SPLIT_TRAIN);
+    if (s->is_epoch_done) metrics_settle_epoch(s->metrics, s->now.step);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* A visit of a data set that is not trained on: each sample once, in order, weighted. */
+#include <math.h>
+#include <string.h>
+
+#include "session_state.h"
+
+static void clear_tallies(lathe_session *s) {
+    for (int64_t i = 0; i < s->tally_count; i++)
+        memset(s->tallies[i].numbers, 0,
+               (size_t)s->tallies[i].count * sizeof *s->tallies[i].numbers);
+}
+
+static lathe_status visit_micro(lathe_session *s, enum split split, int64_t first,
+                                struct sums *sums) {
+    struct data_set *set = &s->data[split];
+    int64_t rows = set->samples - first;
+    if (rows > s->experiment->train.batch) rows = s->experiment->train.batch;
+    lathe_status status = session_read(s, set, NULL, 0, first, rows);
+    if (status != LATHE_OK) return status;
+    const float *weights = s->evaluated ? s->evaluated : s->weights;
+    status = session_forward(s, LATHE_EVALUATE, weights, split, sums);
+    if (status != LATHE_OK) return status;
+    s->now.batch = &s->batch;
+    s->now.outputs = s->wants_outputs ? s->output_tensors : NULL;
+    s->now.weight = sums->weight;
+    s->now.loss = sums->weight != 0 ? sums->loss / sums->weight : 0;
+    status = session_fire(s, POINT_VALIDATION_BATCH_END);
+    s->now.batch = NULL;
+    s->now.outputs = NULL;
+    return status;
+}
+
+/* LATHE_END: a stop was asked for on the way, and the visit is not whole. */
+static lathe_status visit_all(lathe_session *s, enum split split) {
+    struct sums sums = {0};
+    lathe_status status = LATHE_OK;
+    for (int64_t first = 0; status == LATHE_OK && first < s->data[split].samples;
+         first += s->experiment->train.batch) {
+        if (atomic_load(&s->stop_asked)) return LATHE_END;
+        status = visit_micro(s, split, first, &sums);
+    }
+    return status;
+}
+
+/* A schedule that watches a metric is told when it is fresh. */
+static lathe_status tell_schedule(lathe_session *s) {
+    if (s->schedule_watch < 0) return LATHE_OK;
+    lathe_metric_view view = {.size = sizeof view};
+    metrics_view(s->metrics, s->schedule_watch, &view);
+    if (view.step != s->now.step) return LATHE_OK;
+    const lathe_schedule_ops *ops = s->schedule.ops;
+    const lathe_progress progress = {.size = sizeof progress,
+                                     .step = s->now.step,
+                                     .steps = s->now.steps_total,
+                                     .steps_per_epoch = s->now.steps_per_epoch};
+    ops->observe(s->schedule.self, &progress, view.value);
+    if (s->schedule.misuse.status == LATHE_OK) return LATHE_OK;
+    return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "observe");
+}
+
+static lathe_status visit(lathe_session *s, enum split split) {
+    metrics_restart(s->metrics, split);
+    clear_tallies(s);
+    lathe_status status = session_fire(s, POINT_VALIDATION_BEGIN);
+    if (status == LATHE_OK) status = visit_all(s, split);
+    if (status == LATHE_END) return LATHE_OK;
+    if (status != LATHE_OK) return status;
+    metrics_settle(s->metrics, split, s->now.step);
+    status = session_fire(s, POINT_VALIDATION_END);
+    if (status == LATHE_OK) status = session_record(s, split);
+    if (status == LATHE_OK && split == SPLIT_VALIDATION) status = tell_schedule(s);
+    return status;
+}
+
+lathe_status session_visit(lathe_session *s, enum split split) {
+    lathe_moment before = s->now;
+    for (int64_t i = 0; i < s->shard_count; i++) s->shards[i].has_gradients = false;
+    s->visiting = split;
+    s->now.split = split_names[split];
+    lathe_status status = visit(s, split);
+    s->evaluated = NULL;
+    s->visiting = SPLIT_TRAIN;
+    s->now.split = before.split;
+    s->now.loss = before.loss;
+    s->now.weight = before.weight;
+    return status;
+}
+
+lathe_status lathe_validate(lathe_session *s) {
+    s->validate_due.is_due = false;
+    s->requests &= ~LATHE_REQUEST_VALIDATE;
+    if (!s->data[SPLIT_VALIDATION].is_used)
+        return fail(&s->err, LATHE_EINVAL, "there is no validation data");
+    return session_visit(s, SPLIT_VALIDATION);
+}

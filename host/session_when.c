@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Time as the loop counts it: bounds, horizons, intervals. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "session_state.h"
+
+double session_seconds(const lathe_session *s) { return clock_seconds() - s->began; }
+
+/* Steps until so many samples have been seen: whole epochs, then whole windows. */
+static int64_t steps_of_samples(const struct sampler *sampler, int64_t samples) {
+    int64_t window = sampler->batch * sampler->accumulate;
+    int64_t rest = samples % sampler->samples;
+    int64_t steps = rest / window + (rest % window != 0);
+    return samples / sampler->samples * sampler->steps_per_epoch + steps;
+}
+
+int64_t session_steps(const lathe_session *s, const struct duration *duration) {
+    if (duration->unit == DURATION_SAMPLES)
+        return steps_of_samples(&s->sampler, (int64_t)duration->amount);
+    return duration_steps(duration, s->sampler.steps_per_epoch, 1);
+}
+
+void session_set_horizon(lathe_session *s) {
+    const struct durations *until = &s->experiment->train.until;
+    int64_t least = 0;
+    for (int i = 0; i < until->count; i++) {
+        if (until->items[i].unit == DURATION_SECONDS) continue;
+        int64_t steps = session_steps(s, &until->items[i]);
+        if (!least || steps < least) least = steps;
+    }
+    s->now.steps_total = least;
+    s->now.steps_per_epoch = s->sampler.steps_per_epoch;
+}
+
+bool session_is_over(lathe_session *s) {
+    if (atomic_load(&s->stop_asked) || s->requests & LATHE_REQUEST_STOP) return true;
+    if (s->now.steps_total && s->now.step >= s->now.steps_total) return true;
+    const struct durations *until = &s->experiment->train.until;
+    for (int i = 0; i < until->count; i++)
+        if (until->items[i].unit == DURATION_SECONDS &&
+            session_seconds(s) >= until->items[i].amount)
+            return true;
+    return false;
+}
+
+/* Does a count pass a multiple of `period` on its way from `before` to `now`? */
+static bool passes(int64_t before, int64_t now, double period) {
+    return floor((double)now / period) > floor((double)before / period);
+}
+
+static bool comes_round(lathe_session *s, struct interval *interval,
+                        const struct duration *every) {
+    switch (every->unit) {
+    case DURATION_SAMPLES: return passes(s->samples_before, s->now.samples, every->amount);
+    case DURATION_STEPS: return passes(s->now.step - 1, s->now.step, every->amount);
+    case DURATION_EPOCHS:
+        return passes(s->now.step - 1, s->now.step,
+                      every->amount * (double)s->sampler.steps_per_epoch);
+    case DURATION_SECONDS: {
+        double seconds = session_seconds(s);
+        if (seconds - interval->last_seconds < every->amount) return false;
+        interval->last_seconds = seconds;
+        return true;
+    }
+    case DURATION_NONE: break;
+    }
+    return false;
+}
+
+static void round_interval(lathe_session *s, struct interval *interval) {
+    interval->is_due = false;
+    for (int i = 0; i < interval->every.count; i++)
+        if (comes_round(s, interval, &interval->every.items[i])) interval->is_due = true;
+}
+
+void session_round_intervals(lathe_session *s) {
+    round_interval(s, &s->log_due);
+    round_interval(s, &s->validate_due);
+    for (int64_t i = 0; i < s->interval_count; i++) round_interval(s, &s->intervals[i]);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "workers.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define SPINS 1000 /* pauses of 40 to 140 cycles: 10 to 50 microseconds */
+
+/* A number that threads wait on: they spin a little, then sleep. On its own cache line. */
+struct gate {
+    _Alignas(64) _Atomic uint32_t value;
+    _Atomic uint32_t sleepers;
+};
+
+struct worker {
+    struct workers *owner;
+    pthread_t thread;
+    int index;
+};
+
+struct workers {
+    struct gate start; /* generation: one up for each run */
+    struct gate done;  /* helpers that are back from this run */
+    int count;
+    bool flush_denormals;
+    _Atomic bool is_ending;
+    void (*part)(void *context, int worker);
+    void *context;
+    struct worker helpers[];
+};
+
+static _Thread_local int self;
+
+int workers_self(void) { return self; }
+
+static void pause_briefly(void) {
+#if defined(__SSE2__)
+    _mm_pause();
+#endif
+}
+
+/* Returns once gate->value is no longer `old`. */
+static void wait_while(struct gate *gate, uint32_t old) {
+    for (int i = 0; i < SPINS; i++) {
+        if (atomic_load_explicit(&gate->value, memory_order_acquire) != old) return;
+        pause_briefly();
+    }
+    atomic_fetch_add(&gate->sleepers, 1);
+    while (atomic_load(&gate->value) == old)
+        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+    atomic_fetch_sub(&gate->sleepers, 1);
+}
+
+static void wake(struct gate *gate) {
+    if (atomic_load(&gate->sleepers))
+        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL,
+                0);
+}
+
+/* The SSE control word, which decides rounding, traps and denormals; 0 where there is none. */
+static uint32_t set_arithmetic(bool flush_denormals) {
+#if defined(__SSE2__)
+    uint32_t before = _mm_getcsr();
+    _mm_setcsr(flush_denormals ? 0x9FC0u : 0x1F80u); /* FTZ | DAZ, or the default */
+    return before;
+#else
+    (void)flush_denormals;
+    return 0;
+#endif
+}
+
+static void restore_arithmetic(uint32_t before) {
+#if defined(__SSE2__)
+    _mm_setcsr(before);
+#else
+    (void)before;
+#endif
+}
+
+static void *turn(void *argument) {
+    struct worker *worker = argument;
+    struct workers *w = worker->owner;
+    self = worker->index;
+    set_arithmetic(w->flush_denormals);
+    for (uint32_t generation = 0;; generation++) {
+        wait_while(&w->start, generation);
+        if (atomic_load(&w->is_ending)) return NULL;
+        w->part(w->context, worker->index);
+        atomic_fetch_add(&w->done.value, 1);
+        wake(&w->done);
+    }
+}
+
+/* Signals are for the loop's thread: helpers start with all of them blocked. */
+static int start_helper(struct worker *worker) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = pthread_create(&worker->thread, NULL, turn, worker);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
+}
+
+lathe_status workers_create(int count, bool flush_denormals, struct workers **workers,
+                            struct error *err) {
+    size_t bytes = sizeof **workers + (size_t)count * sizeof(struct worker);
+    bytes = (bytes + 63) / 64 * 64;
+    struct workers *w = aligned_alloc(64, bytes);
+    if (!w) return fail(err, LATHE_ENOMEM, "no memory for %d threads", count);
+    memset(w, 0, bytes);
+    w->count = 1;
+    w->flush_denormals = flush_denormals;
+    for (int i = 1; i < count; i++) {
+        struct worker *worker = &w->helpers[i - 1];
+        worker->owner = w;
+        worker->index = i;
+        int failure = start_helper(worker);
+        if (failure) {
+            workers_destroy(w);
+            return fail(err, LATHE_ENOMEM, "cannot start thread %d of %d: %s", i + 1, count,
+                        strerror(failure));
+        }
+        w->count++;
+    }
+    *workers = w;
+    return LATHE_OK;
+}
+
+int workers_count(const struct workers *workers) { return workers->count; }
+
+void workers_run(struct workers *w, void (*part)(void *context, int worker), void *context) {
+    uint32_t helpers = (uint32_t)w->count - 1, back = 0;
+    uint32_t before = set_arithmetic(w->flush_denormals);
+    if (helpers) {
+        w->part = part;
+        w->context = context;
+        atomic_store(&w->done.value, 0);
+        atomic_fetch_add(&w->start.value, 1);
+        wake(&w->start);
+    }
+    part(context, 0);
+    while (helpers && (back = atomic_load_explicit(&w->done.value, memory_order_acquire)) <
+                          helpers)
+        wait_while(&w->done, back);
+    restore_arithmetic(before);
+}
+
+void workers_destroy(struct workers *w) {
+    if (!w) return;
+    atomic_store(&w->is_ending, true);
+    atomic_fetch_add(&w->start.value, 1);
+    wake(&w->start);
+    for (int i = 1; i < w->count; i++) pthread_join(w->helpers[i - 1].thread, NULL);
+    free(w);
+}

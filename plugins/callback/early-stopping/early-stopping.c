@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Stops the run when a metric has not improved for `patience` validations in a row. */
+#include <lathe/callback.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct early_stopping {
+    const lathe_host *host;
+    const char *watch, *direction;
+    int32_t metric;
+    int64_t patience;
+    double min_delta;
+    struct state {
+        char magic[8], watch[104]; /* what `best` is a value of */
+        double best;               /* NaN: none yet */
+        int64_t stale;             /* validations since then */
+    } state;
+};
+
+static lathe_status make(const lathe_host *host, void **self) {
+    struct early_stopping *e = calloc(1, sizeof *e);
+    if (!e) return lathe_fail(host, LATHE_ENOMEM, "no memory for early-stopping");
+    e->host = host;
+    e->watch = lathe_string(host, "watch");
+    e->direction = lathe_string(host, "direction");
+    e->metric = host->watch(host, e->watch);
+    e->patience = lathe_integer(host, "patience");
+    e->min_delta = lathe_number(host, "min_delta");
+    e->state = (struct state){.magic = "stopping", .best = NAN};
+    strncpy(e->state.watch, e->watch, sizeof e->state.watch - 1);
+    *self = e;
+    return LATHE_OK;
+}
+
+static int is_higher_better(const struct early_stopping *e) {
+    lathe_metric_view view = {.size = sizeof view};
+    if (strcmp(e->direction, "auto")) return !strcmp(e->direction, "higher");
+    for (int64_t i = 0; e->host->metric_at(e->host, i, &view) == LATHE_OK; i++)
+        if (!strcmp(view.name, e->watch))
+            return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
+    return 0;
+}
+
+static lathe_status validation_end(void *self, const lathe_moment *at) {
+    struct early_stopping *e = self;
+    struct state *state = &e->state;
+    double value;
+    if (strcmp(at->split, "validation")) return LATHE_OK;
+    if (!e->host->value(e->host, e->metric, &value)) return LATHE_OK;
+    double gain = is_higher_better(e) ? value - state->best : state->best - value;
+    if (gain > e->min_delta || (isnan(state->best) && !isnan(value))) {
+        state->best = value;
+        state->stale = 0;
+    } else if (++state->stale >= e->patience) {
+        char reason[256];
+        snprintf(reason, sizeof reason,
+                 "%s has not improved on %.4g for %lld validation%s", e->watch,
+                 state->best, (long long)state->stale, state->stale == 1 ? "" : "s");
+        e->host->request(e->host, LATHE_REQUEST_STOP, reason);
+        return LATHE_STOP;
+    }
+    return LATHE_OK;
+}
+
+static lathe_status save(void *self, const lathe_writer *to) {
+    const struct early_stopping *e = self;
+    return to->write(to, &e->state, sizeof e->state);
+}
+
+static lathe_status load(void *self, const lathe_reader *from) {
+    struct early_stopping *e = self;
+    struct state found[2]; /* room for more than there may be */
+    int64_t got = 0;
+    lathe_status status = from->read(from, found, sizeof found, &got);
+    if (status != LATHE_OK) return status;
+    if (got != sizeof *found ||
+        memcmp(found->magic, e->state.magic, sizeof found->magic) ||
+        !memchr(found->watch, 0, sizeof found->watch) || found->stale < 0)
+        return lathe_fail(e->host, LATHE_EDATA,
+                          "this is not a state of early-stopping");
+    if (!strcmp(found->watch, e->state.watch)) e->state = *found;
+    return LATHE_OK;
+}
+
+LATHE_CALLBACK(.create = make, .destroy = free, .save = save, .load = load,
+               .validation_end = validation_end);

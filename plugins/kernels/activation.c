@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "activation.h"
+
+#include <string.h>
+
+#include "elementary.h"
+
+/* y[rows,width] = relu(y + bias[width]). Written so that NaN is not "less than 0". */
+static void relu_forward(int64_t rows, int64_t width, const float *restrict bias,
+                         float *restrict kept, float *restrict y) {
+    (void)kept;
+    for (int64_t row = 0; row < rows; row++, y += width)
+        for (int64_t i = 0; i < width; i++) {
+            float x = y[i] + bias[i];
+            y[i] = x < 0.0f ? 0.0f : x;
+        }
+}
+
+/* d[count] = 0 where y is 0 */
+static void relu_backward(int64_t count, const float *restrict kept,
+                          const float *restrict y, float *restrict d) {
+    (void)kept;
+    for (int64_t i = 0; i < count; i++) {
+        float passed = d[i];
+        d[i] = y[i] <= 0.0f ? 0.0f : passed;
+    }
+}
+
+/* y[rows,width] = x Phi(x), kept = Phi(x) + x phi(x), x = y + bias[width]. The slope
+ * comes almost free here, and backward is a product. */
+static void gelu_forward(int64_t rows, int64_t width, const float *restrict bias,
+                         float *restrict kept, float *restrict y) {
+    for (int64_t row = 0; row < rows; row++, y += width, kept += width)
+        for (int64_t i = 0; i < width; i++) {
+            float x = y[i] + bias[i], density;
+            float below = elementary_normal(x, &density);
+            y[i] = x * below;
+            kept[i] = below + x * density;
+        }
+}
+
+/* d[count] *= slope, which forward kept */
+static void gelu_backward(int64_t count, const float *restrict kept,
+                          const float *restrict y, float *restrict d) {
+    (void)y;
+    for (int64_t i = 0; i < count; i++) d[i] *= kept[i];
+}
+
+/* y[rows,width] = tanh(y + bias[width]) */
+static void tanh_forward(int64_t rows, int64_t width, const float *restrict bias,
+                         float *restrict kept, float *restrict y) {
+    (void)kept;
+    for (int64_t row = 0; row < rows; row++, y += width)
+        for (int64_t i = 0; i < width; i++) y[i] = elementary_tanh(y[i] + bias[i]);
+}
+
+/* d[count] *= 1 - y^2 */
+static void tanh_backward(int64_t count, const float *restrict kept,
+                          const float *restrict y, float *restrict d) {
+    (void)kept;
+    for (int64_t i = 0; i < count; i++) d[i] *= 1.0f - y[i] * y[i];
+}
+
+static const struct activation activations[] = {
+    {"relu", 0, relu_forward, relu_backward},
+    {"gelu", 1, gelu_forward, gelu_backward},
+    {"tanh", 0, tanh_forward, tanh_backward},
+};
+
+const struct activation *activation_find(const char *name) {
+    for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
+        if (!strcmp(activations[i].name, name)) return &activations[i];
+    return NULL;
+}
+
+void bias_forward(int64_t rows, int64_t width, const float *restrict bias,
+                  float *restrict y) {
+    for (int64_t row = 0; row < rows; row++, y += width)
+        for (int64_t i = 0; i < width; i++) y[i] += bias[i];
+}
+
+void bias_backward(int64_t rows, int64_t width, const float *restrict d, int add,
+                   float *restrict db) {
+    if (!add) memset(db, 0, (size_t)width * sizeof *db);
+    for (int64_t row = 0; row < rows; row++, d += width)
+        for (int64_t i = 0; i < width; i++) db[i] += d[i];
+}
