@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* A session turned by hand, piece by piece, for the parts that measure single steps. */
+#include "bench.h"
+
+#include <stdio.h>
+
+static void check(lathe_session *session, lathe_status status) {
+    if (status >= 0) return;
+    const lathe_error *error = lathe_last_error(session);
+    bench_give_up("%s (%s)", error->what, error->where);
+}
+
+static void begin_epoch(lathe_session *session) {
+    lathe_status status = lathe_epoch_begin(session);
+    check(session, status);
+    if (status == LATHE_END) bench_give_up("the run ended while it was measured");
+}
+
+lathe_session *bench_open(const struct bench *bench, const char *experiment,
+                          const char *const *overrides) {
+    char shipped[512], probes[512];
+    snprintf(shipped, sizeof shipped, "%s/plugins", bench->build);
+    snprintf(probes, sizeof probes, "%s/tests/plugins", bench->build);
+    const char *const paths[] = {shipped, probes, NULL};
+    lathe_session_options options = {
+        .size = sizeof options,
+        .flags = LATHE_QUIET,
+        .experiment = experiment,
+        .overrides = overrides,
+        .plugin_paths = paths,
+    };
+    lathe_session *session = NULL;
+    lathe_error error = {.size = sizeof error};
+    if (lathe_open(&options, &session, &error) != LATHE_OK)
+        bench_give_up("%s (%s) %s", error.what, error.where, error.help);
+    check(session, lathe_run_begin(session));
+    begin_epoch(session);
+    return session;
+}
+
+void bench_step(lathe_session *session) {
+    lathe_status status = lathe_step_begin(session);
+    if (status == LATHE_END) {
+        begin_epoch(session);
+        status = lathe_step_begin(session);
+    }
+    check(session, status);
+    while ((status = lathe_batch_begin(session)) == LATHE_OK) {
+        check(session, lathe_forward(session));
+        check(session, lathe_backward(session));
+    }
+    check(session, status);
+    check(session, lathe_reduce(session));
+    check(session, lathe_update(session));
+    if (lathe_is_due(session, LATHE_DUE_EPOCH_END))
+        check(session, lathe_epoch_end(session));
+}
+
+void bench_close(lathe_session *session) {
+    check(session, lathe_run_end(session, LATHE_STOP));
+    lathe_close(session);
+}

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+# lathe run as its user sees it: what goes where, with which exit status, and what is left.
+source "$(dirname "$0")/cli.bash"
+small
+
+# ---- a run that ends well ----
+try 0 "$LATHE" run small.json
+is_empty out
+holds 'a line for each epoch' test "$(grep -c '^epoch [1-4]/4  train loss ' err)" = 4
+has err 'completed'
+lacks err $'\033'
+holds 'one run and the link' test "$(ls runs | wc -l)" = 2
+holds 'the link is relative' grep -qE '^small-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}$' \
+    <(readlink runs/latest)
+for file in environment.json experiment.json log.txt metrics.jsonl resolved.json \
+    status.json timing.jsonl; do
+    holds "runs/latest/$file" test -s "runs/latest/$file"
+done
+holds 'experiment.json as given' cmp -s small.json runs/latest/experiment.json
+has runs/latest/status.json '"state": "ended", "reason": "completed", "exit_code": 0'
+has runs/latest/environment.json '"name": "blobs"'
+
+try 0 "$LATHE" run small.json --quiet --run-dir quiet
+is_empty out
+is_empty err
+try 0 "$LATHE" run small.json -v --run-dir verbose
+is_empty out
+
+# ---- --json ----
+try 0 "$LATHE" run small.json --json --run-dir json
+is_empty err
+holds 'records, then the end' test "$(tail -1 out | cut -c1-36)" = \
+    '{"event":"end","reason":"completed",'
+has out '"epochs":4,"steps":40,"samples":1280,"run":"'"$scratch"'/json","metrics":{'
+has out '"test/accuracy":'
+head -n -1 out >records
+holds 'metrics.jsonl and stdout agree' cmp -s records json/metrics.jsonl
+for split in train validation test; do
+    holds "records of $split" grep -qE "^\{\"split\":\"$split\",\"epoch\":[0-9]+,\"step\"" out
+done
+
+# ---- what fails before step 0 leaves nothing, and is told in three lines ----
+mkdir full && touch full/x
+listing=$(ls)
+try 66 "$LATHE" run missing.json
+has err 'lathe: '
+has err 'missing.json'
+try 66 "$LATHE" run .
+is err 'lathe: a directory is not an experiment
+  where: .
+  help: name the experiment file in it: lathe run ./NAME.json'
+try 78 "$LATHE" run small.json optimizer.lrr=1 --run-dir failed
+has err 'optimizer.lrr'
+has err '  help: did you mean "lr"?'
+try 78 "$LATHE" run small.json train.until=10 --run-dir failed --json
+holds 'an error and an end' test "$(wc -l <out)" = 2
+holds 'the error' grep -qE '^\{"event":"error","exit_code":78,"message":".*","where":"' out
+holds 'the end' test "$(tail -1 out)" = '{"event":"end","reason":"failed","epochs":0,"steps":0,"samples":0,"run":null,"metrics":{}}'
+try 69 "$LATHE" run small.json model.use=mpl --run-dir failed
+has err '"mlp"'
+try 73 "$LATHE" run small.json --run-dir full
+has err 'lathe: cannot make the run directory: it is not empty'
+has err "  where: $scratch/full"
+try 73 "$LATHE" run small.json --run-dir small.json/x
+holds 'nothing is left' test "$(ls)" = "$listing"
+
+# ---- endings ----
+try 1 "$LATHE" run small.json 'expect={"test/accuracy": "> 1"}' --run-dir gate --json
+holds 'the error is told before the end' test "$(tail -2 out | cut -c1-17)" = \
+    '{"event":"error",
+{"event":"end","r'
+has err 'test/accuracy'
+has gate/status.json '"exit_code": 1'
+
+long() {
+    "$LATHE" run small.json train.until=100000ep train.validate=off --run-dir "$@" \
+        >out 2>err &
+    run=$!
+    for _ in $(seq 200); do
+        [[ -s $1/metrics.jsonl ]] && break
+        sleep 0.05
+    done
+}
+for ending in INT:130:interrupted TERM:75:preempted; do
+    IFS=: read -r signal code reason <<<"$ending"
+    tried="kill -$signal"
+    long "$signal"
+    kill "-$signal" "$run"
+    wait "$run"
+    holds "exit status $code" test $? = "$code"
+    is_empty out
+    has "$signal/status.json" "\"reason\": \"$reason\", \"exit_code\": $code"
+    long "$signal-json" --json
+    kill "-$signal" "$run"
+    wait "$run"
+    holds "exit status $code" test $? = "$code"
+    has out "{\"event\":\"end\",\"reason\":\"$reason\","
+done
+
+# ---- stdout that takes nothing ends the run ----
+tried='run --json >/dev/full'
+"$LATHE" run small.json train.until=100000ep --json --run-dir dev-full >/dev/full 2>err
+holds 'exit status 74' test $? = 74
+has err 'lathe: cannot write to standard output: No space left on device'
+tried='run --json | head -1'
+{ "$LATHE" run small.json train.until=100000ep --json --run-dir pipe 2>err; echo $? >code; } |
+    head -1 >out
+is code 74
+holds 'one whole record' grep -qE '^\{"split":.*\}$' out
+tried='run >&- 2>&-'
+"$LATHE" run small.json --run-dir closed >&- 2>&-
+holds 'exit status 0' test $? = 0
+lacks closed/metrics.jsonl lathe
+lacks closed/metrics.jsonl epoch\ 
+
+# ---- a terminal ----
+if command -v script >/dev/null; then
+    tried='run on a terminal'
+    TERM=xterm script -qec "'$LATHE' run small.json --run-dir terminal" out >/dev/null 2>err
+    has out 'epoch 4/4  train loss '
+    has out 'completed'
+    : >err
+fi
+verdict

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* environment.json: what is in it, and what is not. */
+#include "support/test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "environment.h"
+#include "json.h"
+
+struct place {
+    char path[64];
+    struct rundir *rundir;
+    char data[96], library[96], json[128];
+};
+
+static void write_file(const char *path, const char *content) {
+    struct error err = {0};
+    if (file_replace(path, content, strlen(content), &err)) fail_msg("%s", err.what);
+}
+
+static int enter(void **state) {
+    static struct place place;
+    struct error err = {0};
+    char run[96];
+    strcpy(place.path, "/var/tmp/test-environment-XXXXXX");
+    *state = &place;
+    if (!mkdtemp(place.path)) return 1;
+    snprintf(run, sizeof run, "%s/run", place.path);
+    snprintf(place.json, sizeof place.json, "%s/environment.json", run);
+    snprintf(place.data, sizeof place.data, "%s/data", place.path);
+    snprintf(place.library, sizeof place.library, "%s/it.so", place.path);
+    write_file(place.data, "samples");
+    write_file(place.library, "code");
+    setenv("HOME", place.path, 1);
+    return rundir_create(run, &place.rundir, &err);
+}
+
+static int leave(void **state) {
+    struct place *place = *state;
+    char command[128];
+    rundir_close(place->rundir);
+    snprintf(command, sizeof command, "rm -rf '%s'", place->path);
+    return system(command);
+}
+
+static struct environment *begin(struct place *place, const char *const *files,
+                                 size_t count) {
+    const struct environment_plugin plugins[] = {
+        {"model", "mlp", "1.0.0", place->library}, {"callback", "linked", "0.1", ""}};
+    struct environment *environment = NULL;
+    struct error err = {0};
+    if (environment_begin(place->rundir, "OpenBLAS Haswell", plugins, 2, files, count,
+                          &environment, &err))
+        fail_msg("%s", err.what);
+    return environment;
+}
+
+static struct json *read_json(const struct place *place) {
+    struct json *json = NULL;
+    struct error err = {0};
+    if (json_read(place->json, &json, &err)) fail_msg("%s: %s", err.where, err.what);
+    return json;
+}
+
+static void names_versions_and_processor(void **state) {
+    struct place *place = *state;
+    struct error err = {0};
+    assert_int_equal(environment_end(begin(place, NULL, 0), &err), LATHE_OK);
+    struct json *json = read_json(place);
+    assert_string_equal(json_text(json_get(json, "lathe")), LATHE_VERSION);
+    assert_string_equal(json_text(json_get(json, "blas")), "OpenBLAS Haswell");
+    assert_non_null(strstr(json_text(json_get(json, "libc")), "glibc 2."));
+    assert_non_null(strstr(json_text(json_get(json, "kernel")), "Linux "));
+    assert_true(strlen(json_text(json_get(json, "compiler"))) > 4);
+    assert_true(json_whole(json_get(json_get(json, "cpu"), "cores")) >= 1);
+    assert_int_equal(json_size(json_get(json, "data")), 0);
+    json_close(json);
+}
+
+static void hashes_plugins_and_data(void **state) {
+    struct place *place = *state;
+    const char *files[] = {place->data, "/nowhere/at/all"};
+    char expected[DIGEST_HEX];
+    struct error err = {0};
+    struct environment *environment = begin(place, files, 2);
+    struct json *json = read_json(place); /* there from the beginning */
+    assert_int_equal(json_size(json_get(json, "data")), 2);
+    const struct json *plugin = json_at(json_get(json, "plugins"), 0);
+    digest_bytes("code", 4, expected);
+    assert_string_equal(json_text(json_get(plugin, "sha256")), expected);
+    assert_string_equal(json_text(json_get(plugin, "library")), "it.so");
+    plugin = json_at(json_get(json, "plugins"), 1);
+    assert_int_equal(json_kind(json_get(plugin, "sha256")), JSON_NULL_KIND);
+    json_close(json);
+
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    json = read_json(place);
+    const struct json *file = json_at(json_get(json, "data"), 0);
+    digest_bytes("samples", 7, expected);
+    assert_string_equal(json_text(json_get(file, "sha256")), expected);
+    assert_int_equal(json_whole(json_get(file, "size")), 7);
+    assert_null(json_get(file, "error"));
+    file = json_at(json_get(json, "data"), 1);
+    assert_int_equal(json_kind(json_get(file, "sha256")), JSON_NULL_KIND);
+    assert_true(strlen(json_text(json_get(file, "error"))) > 0);
+    json_close(json);
+}
+
+static void tells_nobodys_name(void **state) {
+    struct place *place = *state;
+    const char *files[] = {place->data};
+    struct error err = {0};
+    char host[256] = "", *content = NULL;
+    assert_int_equal(environment_end(begin(place, files, 1), &err), LATHE_OK);
+    assert_int_equal(file_read(place->json, 1 << 20, &content, NULL, &err), LATHE_OK);
+    assert_null(strstr(content, place->path)); /* the home directory */
+    assert_non_null(strstr(content, "\"~/data\""));
+    gethostname(host, sizeof host - 1);
+    if (strlen(host) > 3) assert_null(strstr(content, host));
+    free(content);
+}
+
+/* A thread that may take signals would run handlers meant for the program's own. */
+static volatile sig_atomic_t is_elsewhere;
+static pthread_t main_thread;
+static void look(int number) {
+    (void)number;
+    if (!pthread_equal(pthread_self(), main_thread)) is_elsewhere = 1;
+}
+
+static void leaves_signals_to_others(void **state) {
+    struct place *place = *state;
+    const char *files[] = {"/dev/zero", place->data};
+    struct error err = {0};
+    sigset_t before, after;
+    main_thread = pthread_self();
+    signal(SIGUSR1, look);
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    struct environment *environment = begin(place, files, 2);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    assert_int_equal(sigismember(&after, SIGUSR1), sigismember(&before, SIGUSR1));
+    for (int i = 0; i < 100; i++) kill(getpid(), SIGUSR1);
+    environment_cancel(environment);
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    assert_false(is_elsewhere);
+}
+
+/* A sparse file of 64 GiB takes a minute to hash. */
+static void a_cancelled_one_does_not_wait(void **state) {
+    struct place *place = *state;
+    const char *files[] = {place->data};
+    struct error err = {0};
+    if (truncate(place->data, (off_t)64 << 30)) skip();
+    struct environment *environment = begin(place, files, 1);
+    environment_cancel(environment);
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    struct json *json = read_json(place);
+    const struct json *file = json_at(json_get(json, "data"), 0);
+    assert_string_equal(json_text(json_get(file, "error")),
+                        "the run ended before it was read");
+    json_close(json);
+}
+
+static void without_a_directory_nothing_is_done(void **state) {
+    struct place *place = *state;
+    struct rundir *none = NULL;
+    struct environment *environment = NULL;
+    struct error err = {0};
+    const char *files[] = {place->data};
+    assert_int_equal(rundir_create(NULL, &none, &err), LATHE_OK);
+    assert_int_equal(
+        environment_begin(none, NULL, NULL, 0, files, 1, &environment, &err), LATHE_OK);
+    environment_cancel(environment);
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    rundir_close(none);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(names_versions_and_processor),
+        TEST(hashes_plugins_and_data),
+        TEST(tells_nobodys_name),
+        TEST(leaves_signals_to_others),
+        TEST(a_cancelled_one_does_not_wait),
+        TEST(without_a_directory_nothing_is_done),
+    };
+    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* One weight. The loss of a sample is its weight times w x, so with x = 1 and a learning
+ * rate of 1 every step moves w by exactly 1. Metric "count" counts samples. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <lathe/model.h>
+
+struct scalar {
+    const lathe_host *host;
+    double start;
+    int64_t offset;
+    int32_t square, input, weight, count;
+};
+
+static lathe_status create(const lathe_host *host, void **self) {
+    struct scalar *m = calloc(1, sizeof *m);
+    if (!m) return lathe_fail(host, LATHE_ENOMEM, "no memory");
+    m->host = host;
+    m->start = lathe_number(host, "start");
+    m->square = (int32_t)lathe_integer(host, "square");
+    *self = m;
+    return LATHE_OK;
+}
+
+static int32_t find(const lathe_model_plan *plan, const char *name) {
+    for (uint32_t i = 0; i < plan->field_count; i++)
+        if (!strcmp(plan->fields[i]->name, name)) return (int32_t)i;
+    return -1;
+}
+
+static lathe_status describe(void *self, const lathe_model_plan *plan) {
+    struct scalar *m = self;
+    const lathe_parameter w = {.size = sizeof w,
+                               .name = "w",
+                               .init = LATHE_INIT_CONSTANT,
+                               .a = m->start};
+    const lathe_metric count = {
+        .size = sizeof count, .name = "count", .flags = LATHE_HIGHER_IS_BETTER};
+    const lathe_field y = {
+        .size = sizeof y, .name = "y", .code = LATHE_FLOAT, .bits = 32};
+    int32_t index;
+    m->input = find(plan, "input");
+    m->weight = find(plan, "weight");
+    if (m->input < 0) return lathe_fail(m->host, LATHE_EINVAL, "no field \"input\"");
+    lathe_status status = plan->parameter(plan, &w, &index);
+    if (status == LATHE_OK) status = plan->metric(plan, &count, &m->count);
+    if (status == LATHE_OK) status = plan->output(plan, &y, &index);
+    return status;
+}
+
+static lathe_status bind(void *self, const lathe_layout *layout) {
+    struct scalar *m = self;
+    m->offset = layout->offset[0];
+    return LATHE_OK;
+}
+
+static const float *column(const lathe_pass *pass, int32_t index) {
+    return index < 0 ? NULL : pass->batch->fields[index].data;
+}
+
+static lathe_status forward(void *self, lathe_pass *pass) {
+    const struct scalar *m = self;
+    const float *x = column(pass, m->input), *weight = column(pass, m->weight);
+    const float w = pass->weights[m->offset];
+    for (int64_t i = 0; i < pass->batch->rows; i++) {
+        double each = weight ? (double)weight[i] : 1, y = (double)w * (double)x[i];
+        pass->loss_sum += each * (m->square ? y * y / 2 : y);
+        pass->weight_sum += each;
+        pass->metrics[2 * m->count] += 1;
+        if (pass->outputs[0]) ((float *)pass->outputs[0])[i] = (float)y;
+    }
+    pass->metrics[2 * m->count + 1] = 1;
+    return LATHE_OK;
+}
+
+static lathe_status backward(void *self, const lathe_pass *pass) {
+    const struct scalar *m = self;
+    const float *x = column(pass, m->input), *weight = column(pass, m->weight);
+    const double w = (double)pass->weights[m->offset];
+    double sum = pass->add ? (double)pass->gradients[m->offset] : 0;
+    for (int64_t i = 0; i < pass->batch->rows; i++) {
+        double each = weight ? (double)weight[i] : 1, xi = (double)x[i];
+        sum += each * (m->square ? w * xi * xi : xi);
+    }
+    pass->gradients[m->offset] = (float)sum;
+    return LATHE_OK;
+}
+
+LATHE_MODEL(.create = create, .destroy = free, .describe = describe, .bind = bind,
+            .forward = forward, .backward = backward);
