@@ -268,8 +268,8 @@ static lathe_status restart(struct archive_stream *stream, int is_tar,
                        &stream->reader, err);
 }
 
-/* pathname is NULL where the name does not fit the locale, which is not ours to change.
- */
+/* pathname is NULL where the name does not fit the locale, which is not ours to
+ * change. */
 static const char *member_name(struct archive_entry *entry) {
     const char *name = archive_entry_pathname(entry);
     return name ? name : archive_entry_pathname_utf8(entry);

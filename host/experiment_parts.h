@@ -20,8 +20,8 @@ struct opening {
     const struct registry *registry;
     struct errors *errors;
     struct json *schema; /* of the fixed part */
-    /* Names that the model and the callbacks so far declare; borrowed from manifests.
-     */
+    /* Names that the model and the callbacks so far declare; borrowed from
+     * manifests. */
     const char **metrics;
     size_t metric_count;
     bool is_metrics_open; /* a plugin is unknown, so there may be others */

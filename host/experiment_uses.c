@@ -155,8 +155,8 @@ static void open_use(struct opening *opening, struct json *object,
         experiment_declare_metrics(opening, use->manifest);
 }
 
-/* A part of the file that is one plugin; one that is no object has been told already.
- */
+/* A part of the file that is one plugin; one that is no object has been told
+ * already. */
 static void open_part(struct opening *opening, const char *name, uint32_t kind,
                       struct use *use) {
     struct json *object = json_get(opening->experiment->resolved, name);

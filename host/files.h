@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data files of one session: each is opened, checked and inflated once, whoever asks. */
+/* The data files of one session: each is opened, checked and inflated once, whoever
+ * asks. */
 #ifndef HOST_FILES_H
 #define HOST_FILES_H
 
@@ -10,8 +11,8 @@
 struct files;
 
 lathe_status files_create(struct files **files, struct error *err);
-/* The whole content, read-only, valid until files_destroy; plain files are mapped, compressed
- * ones inflated. The same file under another name is the same bytes. */
+/* The whole content, read-only, valid until files_destroy; plain files are mapped,
+ * compressed ones inflated. The same file under another name is the same bytes. */
 lathe_status files_map(struct files *files, const char *path, const void **bytes,
                        int64_t *count, struct error *err);
 /* Notes a file that is read as a stream, so that its digest is recorded too. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "guard.h"
 
+#include <dirent.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,15 @@ static void read_locale(char *name, size_t size) {
     snprintf(name, size, "%s", now ? now : "");
 }
 
+int guard_threads(void) {
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    for (const struct dirent *task; tasks && (task = readdir(tasks));)
+        count += task->d_name[0] != '.';
+    if (tasks) closedir(tasks);
+    return count;
+}
+
 void guard_begin(struct guard *guard) {
     fegetenv(&guard->arithmetic);
     guard->control = read_control();
@@ -43,6 +53,7 @@ void guard_begin(struct guard *guard) {
     read_locale(guard->locale, sizeof guard->locale);
     read_directory(guard->directory, sizeof guard->directory);
     guard->umask = read_umask();
+    guard->threads = guard_threads();
 }
 
 static int warn(struct log *log, const char *who, const char *what) {
@@ -57,7 +68,8 @@ static int check_signals(const struct guard *guard, struct log *log, const char 
         const struct sigaction *before = &guard->actions[s];
         if (sigaction(s, NULL, &now)) continue;
         if (now.sa_handler == before->sa_handler &&
-            now.sa_sigaction == before->sa_sigaction && now.sa_flags == before->sa_flags)
+            now.sa_sigaction == before->sa_sigaction &&
+            now.sa_flags == before->sa_flags)
             continue;
         sigaction(s, before, NULL);
         char what[64];
@@ -94,5 +106,10 @@ int guard_end(const struct guard *guard, struct log *log, const char *who) {
         umask(guard->umask);
         changed += warn(log, who, "the file mode mask (umask)");
     }
+    int more = guard_threads() - guard->threads;
+    if (more > 0)
+        log_line(log, LATHE_LOG_WARNING,
+                 "%s started %d threads of its own: they compete with the host's", who,
+                 more);
     return changed;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a plugin must leave alone in the process it is a guest of: arithmetic, locale,
- * signals, the working directory, the file mode mask. Looked at before a plugin's code first runs and put
- * back after, and the offender is named. (A library linked with -ffast-math flips the
- * arithmetic of the thread that opens it, without its author knowing.) */
+ * signals, the working directory, the file mode mask, and the number of threads. Looked
+ * at before a plugin's code first runs; what differs after is put back where it can be,
+ * and the offender is named. (A library linked with -ffast-math flips the arithmetic of
+ * the thread that opens it, without its author knowing.) */
 #ifndef HOST_GUARD_H
 #define HOST_GUARD_H
 
@@ -22,10 +23,15 @@ struct guard {
     char locale[128];
     char directory[512]; /* "" when it could not be told */
     mode_t umask;
+    int threads;
 };
 
+/* Threads of this process; 0 when it cannot be told. */
+int guard_threads(void);
+
 void guard_begin(struct guard *guard);
-/* Puts back what differs and logs one warning for each, naming `who`. Returns how many. */
+/* Puts back what differs and logs one warning for each, naming `who`. Returns how
+ * many. */
 int guard_end(const struct guard *guard, struct log *log, const char *who);
 
 #endif

@@ -24,13 +24,15 @@ struct contract {
     const struct requirement *required; /* ended by a NULL name */
 };
 
-#define NEEDS(type, member) {#member, offsetof(type, member)}
-static const struct requirement dataset_ops[] = {NEEDS(lathe_dataset_ops, describe),
-                                                 NEEDS(lathe_dataset_ops, read),
-                                                 {NULL, 0}};
-static const struct requirement model_ops[] = {
-    NEEDS(lathe_model_ops, describe), NEEDS(lathe_model_ops, bind),
-    NEEDS(lathe_model_ops, forward), NEEDS(lathe_model_ops, backward), {NULL, 0}};
+#define NEEDS(type, member)                                                            \
+    { #member, offsetof(type, member) }
+static const struct requirement dataset_ops[] = {
+    NEEDS(lathe_dataset_ops, describe), NEEDS(lathe_dataset_ops, read), {NULL, 0}};
+static const struct requirement model_ops[] = {NEEDS(lathe_model_ops, describe),
+                                               NEEDS(lathe_model_ops, bind),
+                                               NEEDS(lathe_model_ops, forward),
+                                               NEEDS(lathe_model_ops, backward),
+                                               {NULL, 0}};
 static const struct requirement optimizer_ops[] = {NEEDS(lathe_optimizer_ops, step),
                                                    {NULL, 0}};
 static const struct requirement schedule_ops[] = {NEEDS(lathe_schedule_ops, factor),
@@ -52,7 +54,8 @@ static const struct contract *find_contract(uint32_t kind) {
 }
 
 static bool is_null(const void *ops, size_t offset) {
-    void (*const *slot)(void) = (void (*const *)(void))(const void *)((const char *)ops + offset);
+    void (*const *slot)(void) =
+        (void (*const *)(void))(const void *)((const char *)ops + offset);
     return !*slot;
 }
 
@@ -60,7 +63,8 @@ static lathe_status check_ops(const lathe_plugin *entry, struct error *err) {
     const struct contract *contract = find_contract(entry->kind);
     const lathe_any_ops *ops = entry->ops;
     if (!contract)
-        return fail(err, LATHE_EMISSING, "kind %u is not one this host knows", entry->kind);
+        return fail(err, LATHE_EMISSING, "kind %u is not one this host knows",
+                    entry->kind);
     if (!ops) return fail(err, LATHE_EMISSING, "its table of functions is NULL");
     if (ops->size < contract->size)
         return fail(err, LATHE_EMISSING,
@@ -75,8 +79,8 @@ static lathe_status check_ops(const lathe_plugin *entry, struct error *err) {
     return LATHE_OK;
 }
 
-static lathe_status check_entry(const struct manifest *manifest, const lathe_plugin *entry,
-                                struct error *err) {
+static lathe_status check_entry(const struct manifest *manifest,
+                                const lathe_plugin *entry, struct error *err) {
     if (!entry) {
         fail(err, LATHE_EMISSING, "it does not export \"lathe_plugin_v1\"");
         error_help(err, "end the plugin's C file with LATHE_%s(…), and export it",
@@ -84,14 +88,16 @@ static lathe_status check_entry(const struct manifest *manifest, const lathe_plu
         return LATHE_EMISSING;
     }
     if (entry->size < LATHE_PLUGIN_SIZE_1_0)
-        return fail(err, LATHE_EMISSING, "its entry has %u bytes, less than the %u of ABI 1.0",
-                    entry->size, LATHE_PLUGIN_SIZE_1_0);
+        return fail(err, LATHE_EMISSING,
+                    "its entry has %u bytes, less than the %u of ABI 1.0", entry->size,
+                    LATHE_PLUGIN_SIZE_1_0);
     if (entry->kind != manifest->kind)
         return fail(err, LATHE_EMISSING, "its manifest says %s, its library says %s",
-                    manifest_kind_name(manifest->kind), manifest_kind_name(entry->kind));
+                    manifest_kind_name(manifest->kind),
+                    manifest_kind_name(entry->kind));
     if (entry->needs > HOST_MINOR) {
-        fail(err, LATHE_EMISSING, "it needs ABI 1.%u, and this host has 1.%u", entry->needs,
-             HOST_MINOR);
+        fail(err, LATHE_EMISSING, "it needs ABI 1.%u, and this host has 1.%u",
+             entry->needs, HOST_MINOR);
         error_help(err, "take a newer lathe, or an older version of the plugin");
         return LATHE_EMISSING;
     }
@@ -113,7 +119,8 @@ lathe_status library_open(const struct manifest *manifest, struct log *log,
     if (status == LATHE_OK) status = check_entry(manifest, library->entry, err);
     if (status != LATHE_OK) {
         error_where(err, "plugin %s %s (%s)", manifest_kind_name(manifest->kind),
-                    manifest->name, manifest->linked ? "linked" : manifest->library_path);
+                    manifest->name,
+                    manifest->linked ? "linked" : manifest->library_path);
         library_close(library);
     }
     return status;
@@ -126,8 +133,8 @@ void library_close(struct library *library) {
 }
 
 /* Each of these takes one int by value; OpenMP's and MKL's settings are per thread. */
-static const char *const blas_setters[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
-                                           "omp_set_num_threads"};
+static const char *const blas_setters[] = {
+    "openblas_set_num_threads", "MKL_Set_Num_Threads", "omp_set_num_threads"};
 
 void library_quiet_blas(const struct library *library) {
     if (!library->dylib) return;

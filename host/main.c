@@ -30,7 +30,7 @@ static void limit_blas_threads(void) {
 }
 
 static bool wants_help(int argc, char **argv) {
-    for (int i = 1; i < argc && strcmp(argv[i], "--"); i++)
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
     return false;
 }

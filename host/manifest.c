@@ -64,8 +64,8 @@ static bool is_made_of(const char *text, const char *letters) {
     return text[0] != '\0' && text[strspn(text, letters)] == '\0';
 }
 
-/* Text that a terminal shows as it is: no control characters, C1 (U+0080 on) included.
- */
+/* Text that a terminal shows as it is: no control characters, C1 (U+0080 on)
+ * included. */
 static bool is_line(const char *text) {
     for (const unsigned char *c = (const unsigned char *)text; *c; c++)
         if (*c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))

@@ -12,7 +12,7 @@ struct mean {
 };
 
 struct number {
-    char *full_name;          /* "validation/loss" */
+    char *full_name;           /* "validation/loss" */
     struct mean recent, epoch; /* epoch: training only */
     double value;
     int64_t step; /* at which value was settled; -1: never */
@@ -50,13 +50,15 @@ static bool grow(struct metrics *m) {
 }
 
 static void free_names(struct metric *metric) {
-    for (int split = 0; split < SPLIT_COUNT; split++) free(metric->numbers[split].full_name);
+    for (int split = 0; split < SPLIT_COUNT; split++)
+        free(metric->numbers[split].full_name);
 }
 
 int32_t metrics_declare(struct metrics *m, const char *name, uint32_t flags,
                         struct error *err) {
     if (!name || !*name || strchr(name, '/')) {
-        fail(err, LATHE_EINVAL, "\"%s\" cannot be the name of a metric", name ? name : "");
+        fail(err, LATHE_EINVAL, "\"%s\" cannot be the name of a metric",
+             name ? name : "");
         return -1;
     }
     for (int64_t i = 0; i < m->count; i++)
@@ -83,9 +85,13 @@ int32_t metrics_declare(struct metrics *m, const char *name, uint32_t flags,
     return (int32_t)m->count++;
 }
 
-void metrics_open_split(struct metrics *m, enum split split) { m->is_open[split] = true; }
+void metrics_open_split(struct metrics *m, enum split split) {
+    m->is_open[split] = true;
+}
 
-int64_t metrics_count(const struct metrics *m) { return m->count; }
+int64_t metrics_count(const struct metrics *m) {
+    return m->count;
+}
 
 const char *metrics_name(const struct metrics *m, int64_t index) {
     return m->items[index].name;
@@ -205,7 +211,8 @@ void metrics_write_all(const struct metrics *m, struct text *text) {
     for (int split = 0; split < SPLIT_COUNT; split++)
         for (int64_t i = 0; i < m->count; i++) {
             const struct number *number = &m->items[i].numbers[split];
-            if (number->step >= 0) list_number(&lister, number->full_name, number->value);
+            if (number->step >= 0)
+                list_number(&lister, number->full_name, number->value);
         }
     end_list(&lister);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers a run reports. Each is a sum and a weight and shown as their quotient; index 0
- * is always the loss. Training keeps two sums of each: since the last record, and since the
- * epoch began. */
+/* The numbers a run reports. Each is a sum and a weight and shown as their quotient;
+ * index 0 is always the loss. Training keeps two sums of each: since the last record,
+ * and since the epoch began. */
 #ifndef HOST_METRICS_H
 #define HOST_METRICS_H
 
@@ -41,12 +41,13 @@ void metrics_settle_epoch(struct metrics *metrics, int64_t step);
 /* A watched number is index * SPLIT_COUNT + split. -1: unknown name or closed split. */
 int32_t metrics_find(const struct metrics *metrics, const char *full_name);
 /* Fills as much of *view as its size covers; `watched` in 0 … count*SPLIT_COUNT-1. */
-void metrics_view(const struct metrics *metrics, int32_t watched, lathe_metric_view *view);
+void metrics_view(const struct metrics *metrics, int32_t watched,
+                  lathe_metric_view *view);
 /* The n-th number of an open split, or -1 past the last. */
 int32_t metrics_at(const struct metrics *metrics, int64_t n);
 
-/* {"loss":…,"accuracy":…} of the values last settled at `step`, with what is not finite as
- * null and named in "nonfinite": ,"metrics":{…}[,"nonfinite":{…}] */
+/* {"loss":…,"accuracy":…} of the values last settled at `step`, with what is not finite
+ * as null and named in "nonfinite": ,"metrics":{…}[,"nonfinite":{…}] */
 void metrics_write(const struct metrics *metrics, enum split split, int64_t step,
                    struct text *text);
 /* The same over all splits with full names, whatever their step. */

@@ -236,7 +236,7 @@ void options_check(const struct json *schema, struct json *value, const char *pa
     if (json_kind(value) == JSON_LIST) check_list(schema, value, path, check);
     if (json_kind(value) == JSON_MAP) check_map(schema, value, path, check);
     const char *format = json_text(json_get(schema, "format"));
-    if (*format && check->format && strcmp(format, "duration") &&
-        strcmp(format, "interval"))
+    if (*format && check->format && strcmp(format, "duration") != 0 &&
+        strcmp(format, "interval") != 0)
         check->format(check->context, format, path, value);
 }

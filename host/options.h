@@ -26,8 +26,8 @@ struct option_check {
     void *context;
 };
 
-/* Checks value against schema; members that are missing and have a default are put in.
- */
+/* Checks value against schema; members that are missing and have a default are put
+ * in. */
 void options_check(const struct json *schema, struct json *value, const char *path,
                    const struct option_check *check);
 /* The same for the members of an object against a plugin's "options" (name → schema): a

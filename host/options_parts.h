@@ -17,8 +17,8 @@ void options_item(char path[OPTIONS_PATH_BYTES], const char *parent, size_t inde
 /* Is the value of that type of JSON Schema? 1.0 is an integer. */
 bool options_is_type(const struct json *value, const char *type);
 /* Type, choice, range, length and duration of a value: what needs no look inside it.
- * Adds the faults; false: not of the right type, so that looking inside makes no sense.
- */
+ * Adds the faults; false: not of the right type, so that looking inside makes no
+ * sense. */
 bool options_check_scalar(const struct json *schema, const struct json *value,
                           const char *path, const struct option_check *check);
 /* 'the string "0.1"', 'the number 3', 'an object': what was found, for a message. */

@@ -16,8 +16,8 @@ void options_durations(const struct json *value, struct durations *durations) {
 
 /* ---- paths ---- */
 
-/* Takes the next part off a path, into a key; false: there is none, or it is too long.
- */
+/* Takes the next part off a path, into a key; false: there is none, or it is too
+ * long. */
 static bool take_part(const char **path, char key[OPTIONS_PATH_BYTES]) {
     size_t length = strcspn(*path, "/");
     if (length == 0 || length >= OPTIONS_PATH_BYTES) return false;

@@ -242,7 +242,8 @@ void options_check_schema(const struct json *schema, const char *path,
         char member[OPTIONS_PATH_BYTES];
         options_member(member, path, name);
         size_t known = 0;
-        while (known < COUNT(keywords) && strcmp(keywords[known].name, name)) known++;
+        while (known < COUNT(keywords) && strcmp(keywords[known].name, name) != 0)
+            known++;
         if (known < COUNT(keywords))
             keywords[known].check(schema, json_at(schema, i), member, check);
         else

@@ -17,22 +17,22 @@ static int64_t align(int64_t count) {
 static lathe_status count_elements(const lathe_parameter *p, int64_t *count,
                                    struct error *err) {
     if (p->rank > LATHE_RANK_MAX)
-        return fail(err, LATHE_EINVAL, "parameter \"%s\" has rank %u, more than %d", p->name,
-                    p->rank, LATHE_RANK_MAX);
+        return fail(err, LATHE_EINVAL, "parameter \"%s\" has rank %u, more than %d",
+                    p->name, p->rank, LATHE_RANK_MAX);
     *count = 1;
     for (uint32_t i = 0; i < p->rank; i++)
         if (p->shape[i] < 1 || __builtin_mul_overflow(*count, p->shape[i], count) ||
             *count > INT64_MAX / 8)
-            return fail(err, LATHE_EINVAL, "parameter \"%s\" has %lld in its shape", p->name,
-                        (long long)p->shape[i]);
+            return fail(err, LATHE_EINVAL, "parameter \"%s\" has %lld in its shape",
+                        p->name, (long long)p->shape[i]);
     return LATHE_OK;
 }
 
 static struct parameter *add_item(struct parameters *parameters) {
     if (parameters->count == parameters->capacity) {
         int64_t capacity = parameters->capacity ? 2 * parameters->capacity : 16;
-        void *items = realloc(parameters->items,
-                              (size_t)capacity * sizeof *parameters->items);
+        void *items =
+            realloc(parameters->items, (size_t)capacity * sizeof *parameters->items);
         if (!items) return NULL;
         parameters->items = items;
         parameters->capacity = capacity;
@@ -45,19 +45,21 @@ static struct parameter *add_item(struct parameters *parameters) {
 lathe_status parameters_declare(struct parameters *parameters, const lathe_parameter *p,
                                 int32_t *index, struct error *err) {
     if (p->size < LATHE_PARAMETER_SIZE_1_0)
-        return fail(err, LATHE_EPLUGIN, "lathe_parameter of %u bytes, less than %u", p->size,
-                    LATHE_PARAMETER_SIZE_1_0);
+        return fail(err, LATHE_EPLUGIN, "lathe_parameter of %u bytes, less than %u",
+                    p->size, LATHE_PARAMETER_SIZE_1_0);
     if (!p->name || !*p->name)
         return fail(err, LATHE_EINVAL, "a parameter has no name");
     for (int64_t i = 0; i < parameters->count; i++)
         if (!strcmp(parameters->items[i].name, p->name))
-            return fail(err, LATHE_EINVAL, "parameter \"%s\" is declared twice", p->name);
+            return fail(err, LATHE_EINVAL, "parameter \"%s\" is declared twice",
+                        p->name);
     int64_t count = 0;
     lathe_status status = count_elements(p, &count, err);
     if (status != LATHE_OK) return status;
     struct parameter *item = add_item(parameters);
     char *name = item ? text_copy(p->name) : NULL;
-    if (!name) return fail(err, LATHE_ENOMEM, "no memory for parameter \"%s\"", p->name);
+    if (!name)
+        return fail(err, LATHE_ENOMEM, "no memory for parameter \"%s\"", p->name);
     item->name = name;
     item->flags = p->flags & (LATHE_NO_DECAY | LATHE_BUFFER);
     item->rank = p->rank;
@@ -90,7 +92,8 @@ lathe_status parameters_lay_out(struct parameters *parameters, struct error *err
             if (group_of(item) != group) continue;
             parameters->by_offset[placed++] = i;
             item->offset = at;
-            if (__builtin_add_overflow(at, align(item->count), &at) || at > INT64_MAX / 8)
+            if (__builtin_add_overflow(at, align(item->count), &at) ||
+                at > INT64_MAX / 8)
                 return fail(err, LATHE_ENOMEM, "the model has too many parameters");
             if (group < 2) parameters->trainable += item->count;
         }
@@ -111,14 +114,16 @@ static bool is_same(const struct parameter *a, const struct parameter *b) {
 lathe_status parameters_compare(const struct parameters *a, const struct parameters *b,
                                 struct error *err) {
     if (a->count != b->count)
-        return fail(err, LATHE_EPLUGIN,
-                    "describe declared %lld parameters on one instance, %lld on another",
-                    (long long)a->count, (long long)b->count);
+        return fail(
+            err, LATHE_EPLUGIN,
+            "describe declared %lld parameters on one instance, %lld on another",
+            (long long)a->count, (long long)b->count);
     for (int64_t i = 0; i < a->count; i++)
         if (!is_same(&a->items[i], &b->items[i]))
-            return fail(err, LATHE_EPLUGIN,
-                        "describe declared parameter \"%s\" differently on two instances",
-                        a->items[i].name);
+            return fail(
+                err, LATHE_EPLUGIN,
+                "describe declared parameter \"%s\" differently on two instances",
+                a->items[i].name);
     return LATHE_OK;
 }
 
@@ -130,8 +135,8 @@ static void normal_pair(uint32_t u, uint32_t v, double pair[2]) {
     pair[1] = radius * sin(angle);
 }
 
-static void draw4(const struct parameter *p, lathe_key key, int64_t index, int64_t block,
-                  double out[4]) {
+static void draw4(const struct parameter *p, lathe_key key, int64_t index,
+                  int64_t block, double out[4]) {
     uint32_t draws[4];
     lathe_random4(key, (uint64_t)index, (uint64_t)block, draws);
     if (p->init == LATHE_INIT_NORMAL) {
@@ -182,7 +187,8 @@ static size_t block_bytes(int64_t size) {
     return size > 0 ? (size_t)size * sizeof(float) : ALIGNMENT * sizeof(float);
 }
 
-/* Fresh pages of the kernel are zero and aligned, and huge ones where it offers them. */
+/* Fresh pages of the kernel are zero and aligned, and huge ones where it offers
+ * them. */
 float *block_create(int64_t size) {
     void *block = mmap(NULL, block_bytes(size), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

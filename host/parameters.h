@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The parameters a model declared, and where each lies in every block. A block is one array
- * of floats as long as all parameters together; weights, gradients, optimizer slots and
- * averages are blocks with the same offsets.
+/* The parameters a model declared, and where each lies in every block. A block is one
+ * array of floats as long as all parameters together; weights, gradients, optimizer
+ * slots and averages are blocks with the same offsets.
  *
- * Order of a block: decaying parameters, those that do not decay, buffers. Each starts on
- * 64 bytes; the padding between them stays 0. */
+ * Order of a block: decaying parameters, those that do not decay, buffers. Each starts
+ * on 64 bytes; the padding between them stays 0. */
 #ifndef HOST_PARAMETERS_H
 #define HOST_PARAMETERS_H
 
@@ -25,15 +25,15 @@ struct parameter {
 struct parameters {
     struct parameter *items; /* in the order of declaration */
     int64_t count, capacity;
-    int64_t *by_offset;     /* indices of items, in the order of the block */
-    int64_t decaying_end;   /* floats: [0, here) decays */
-    int64_t trained_end;    /* [0, here) has gradients and slots */
-    int64_t size;           /* floats in a block, buffers and padding included */
-    int64_t trainable;      /* floats that are trained, padding not counted */
+    int64_t *by_offset;   /* indices of items, in the order of the block */
+    int64_t decaying_end; /* floats: [0, here) decays */
+    int64_t trained_end;  /* [0, here) has gradients and slots */
+    int64_t size;         /* floats in a block, buffers and padding included */
+    int64_t trainable;    /* floats that are trained, padding not counted */
 };
 
-/* Copies what `parameter` says. LATHE_EINVAL: a name twice or empty, a shape that cannot
- * be. *index counts declarations. */
+/* Copies what `parameter` says. LATHE_EINVAL: a name twice or empty, a shape that
+ * cannot be. *index counts declarations. */
 lathe_status parameters_declare(struct parameters *parameters,
                                 const lathe_parameter *parameter, int32_t *index,
                                 struct error *err);
@@ -42,7 +42,8 @@ lathe_status parameters_lay_out(struct parameters *parameters, struct error *err
 /* Do two instances of a model say the same? The message names the first difference. */
 lathe_status parameters_compare(const struct parameters *a, const struct parameters *b,
                                 struct error *err);
-/* Fills the weights as declared; draws are keyed by position of declaration and element. */
+/* Fills the weights as declared; draws are keyed by position of declaration and
+ * element. */
 void parameters_initialise(const struct parameters *parameters, lathe_key key,
                            float *weights);
 /* Fills as much of *view as its size covers. */

@@ -10,15 +10,20 @@ void passes_tree(double *leaves, int64_t count) {
         for (int64_t i = 0; i + d < count; i += 2 * d) leaves[i] += leaves[i + d];
 }
 
-int64_t passes_chunks(int64_t size) { return (size + PASS_CHUNK - 1) / PASS_CHUNK; }
+int64_t passes_chunks(int64_t size) {
+    return (size + PASS_CHUNK - 1) / PASS_CHUNK;
+}
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
 
 static void add_to(float *restrict to, const float *restrict from, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
-/* Squares of floats are exact in double, so the sum has no overflow and little rounding. */
+/* Squares of floats are exact in double, so the sum has no overflow and little
+ * rounding. */
 static double sum_squares(const float *x, int64_t count) {
     double lanes[LANES] = {0};
     int64_t i = 0;
@@ -78,12 +83,14 @@ static void clamp(float *g, int64_t count, double scale, double bound) {
     }
 }
 
-static lathe_status call_step(const struct step_pass *pass, int64_t first, int64_t count,
-                              uint32_t flags, const struct parameter *whole) {
+static lathe_status call_step(const struct step_pass *pass, int64_t first,
+                              int64_t count, uint32_t flags,
+                              const struct parameter *whole) {
     float *slots[PASS_SLOTS_MAX];
     for (int32_t i = 0; i < pass->slot_count; i++) slots[i] = pass->slots[i] + first;
     const int is_clamped = pass->clip_value > 0;
-    if (is_clamped) clamp(pass->gradients + first, count, pass->scale, pass->clip_value);
+    if (is_clamped)
+        clamp(pass->gradients + first, count, pass->scale, pass->clip_value);
     lathe_span span = {.size = sizeof span,
                        .flags = flags,
                        .first = first,
@@ -100,11 +107,13 @@ static lathe_status call_step(const struct step_pass *pass, int64_t first, int64
 }
 
 /* Spans of one chunk: at most two, since decay ends somewhere. */
-static lathe_status step_chunk(const struct step_pass *pass, int64_t first, int64_t last) {
+static lathe_status step_chunk(const struct step_pass *pass, int64_t first,
+                               int64_t last) {
     const int64_t border = pass->parameters->decaying_end;
     lathe_status status = LATHE_OK;
     if (first < border)
-        status = call_step(pass, first, least(last, border) - first, LATHE_DECAYS, NULL);
+        status =
+            call_step(pass, first, least(last, border) - first, LATHE_DECAYS, NULL);
     if (status == LATHE_OK && last > border) {
         int64_t from = first > border ? first : border;
         status = call_step(pass, from, last - from, 0, NULL);
@@ -126,7 +135,8 @@ static lathe_status step_whole(const struct step_pass *pass, int worker, int wor
 }
 
 lathe_status passes_step(const struct step_pass *pass, int worker, int workers) {
-    if (!(pass->ops->flags & LATHE_ELEMENTWISE)) return step_whole(pass, worker, workers);
+    if (!(pass->ops->flags & LATHE_ELEMENTWISE))
+        return step_whole(pass, worker, workers);
     const int64_t size = pass->parameters->trained_end, chunks = passes_chunks(size);
     const int64_t end = chunks * (worker + 1) / workers;
     for (int64_t c = chunks * worker / workers; c < end; c++) {

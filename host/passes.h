@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The two passes over the blocks that every step makes: reduce sums the shards' gradients
- * and their squares, step clamps and updates. Both go chunk by chunk, so that a chunk is
- * still in the cache when its next use comes, and each worker has a contiguous range of
- * chunks. The bits depend on the number of shards, never on the number of workers. */
+/* The two passes over the blocks that every step makes: reduce sums the shards'
+ * gradients and their squares, step clamps and updates. Both go chunk by chunk, so that
+ * a chunk is still in the cache when its next use comes, and each worker has a
+ * contiguous range of chunks. The bits depend on the number of shards, never on the
+ * number of workers. */
 #ifndef HOST_PASSES_H
 #define HOST_PASSES_H
 
@@ -10,25 +11,26 @@
 
 #include "parameters.h"
 
-#define PASS_CHUNK 4096 /* floats; part of the arithmetic: it fixes the order of the norm */
+#define PASS_CHUNK                                                                     \
+    4096 /* floats; part of the arithmetic: it fixes the order of the norm */
 #define PASS_SLOTS_MAX 16
 #define PASS_SHARDS_MAX 256
 
-/* Sums one number per shard over the tree of DESIGN 8, in place; [0] is the sum. An absent
- * shard holds 0. */
+/* Sums one number per shard over the tree of DESIGN 8, in place; [0] is the sum. An
+ * absent shard holds 0. */
 void passes_tree(double *leaves, int64_t count);
 
 struct reduce_pass {
     float *const *shards; /* gradient blocks; NULL: absent, adds nothing */
     int64_t shard_count;
-    int64_t size;         /* floats to be summed */
-    int64_t trained_end;  /* floats that count for the norm */
-    double *squares;      /* [passes_chunks(size)]: written */
+    int64_t size;        /* floats to be summed */
+    int64_t trained_end; /* floats that count for the norm */
+    double *squares;     /* [passes_chunks(size)]: written */
 };
 
 int64_t passes_chunks(int64_t size);
-/* Worker `worker` of `workers` does its chunks. The sum of all shards stands in the first
- * shard that is present. */
+/* Worker `worker` of `workers` does its chunks. The sum of all shards stands in the
+ * first shard that is present. */
 void passes_reduce(const struct reduce_pass *pass, int worker, int workers);
 /* Partial sums of squares, added in the order of the chunks. */
 double passes_squares(const struct reduce_pass *pass);
@@ -49,8 +51,8 @@ struct step_pass {
     int64_t step; /* which update of these slots, from 1 */
 };
 
-/* Worker `worker` of `workers` updates its part of the weights; returns what the optimizer
- * returned. */
+/* Worker `worker` of `workers` updates its part of the weights; returns what the
+ * optimizer returned. */
 lathe_status passes_step(const struct step_pass *pass, int worker, int workers);
 /* Moves the buffers towards their mean statistic. One thread. */
 void passes_buffers(const struct step_pass *pass);

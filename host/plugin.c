@@ -7,7 +7,9 @@
 #include "guard.h"
 #include "workers.h"
 
-static const lathe_any_ops *any_ops(const struct plugin *plugin) { return plugin->ops; }
+static const lathe_any_ops *any_ops(const struct plugin *plugin) {
+    return plugin->ops;
+}
 
 /* The plugin's own text for this thread; foreign threads share the first place. */
 static struct error *failure_here(struct plugin *plugin) {
@@ -30,8 +32,8 @@ void plugin_misuse(struct plugin *plugin, const char *format, ...) {
     va_end(arguments);
     static const lathe_status none = LATHE_OK;
     lathe_status expected = none;
-    if (__atomic_compare_exchange_n(&plugin->misuse.status, &expected, LATHE_EPLUGIN, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    if (__atomic_compare_exchange_n(&plugin->misuse.status, &expected, LATHE_EPLUGIN,
+                                    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         snprintf(plugin->misuse.what, sizeof plugin->misuse.what, "%s", text);
 }
 
@@ -42,7 +44,8 @@ lathe_status plugin_create(struct plugin *plugin, const lathe_host *services,
     plugin->host.fail = keep_failure;
     plugin->ops = plugin->library->entry->ops;
     plugin->failures = calloc((size_t)plugin->worker_count, sizeof *plugin->failures);
-    if (!plugin->failures) return fail(err, LATHE_ENOMEM, "no memory for %s", plugin->label);
+    if (!plugin->failures)
+        return fail(err, LATHE_ENOMEM, "no memory for %s", plugin->label);
     struct guard guard;
     guard_begin(&guard);
     lathe_status status = any_ops(plugin)->create(&plugin->host, &plugin->self);
@@ -75,14 +78,13 @@ lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
     if (plugin->misuse.status != LATHE_OK) said = &plugin->misuse;
     for (int i = 0; !said && plugin->failures && i < plugin->worker_count; i++)
         if (plugin->failures[i].status != LATHE_OK) said = &plugin->failures[i];
-    if (plugin->misuse.status != LATHE_OK)
-        status = LATHE_EPLUGIN;
-    else if (!is_ours(status))
-        status = LATHE_EPLUGIN;
+    const lathe_status returned = status;
+    if (plugin->misuse.status != LATHE_OK || !is_ours(status)) status = LATHE_EPLUGIN;
     if (said)
         fail(err, status, "%s", said->what);
     else
-        fail(err, status, "%s failed (status %d) without saying why", function, status);
+        fail(err, status, "%s failed (status %d) without saying why", function,
+             returned);
     if (said && said->help[0]) error_help(err, "%s", said->help);
     error_where(err, "%s in %s", plugin->label, function);
     for (int i = 0; plugin->failures && i < plugin->worker_count; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One plugin at work: its library, checked against the ABI, and an instance of it with the
- * host table that tells who is calling. */
+/* One plugin at work: its library, checked against the ABI, and an instance of it with
+ * the host table that tells who is calling. */
 #ifndef HOST_PLUGIN_H
 #define HOST_PLUGIN_H
 
@@ -18,12 +18,13 @@ struct library {
     const lathe_plugin *entry;
 };
 
-/* Opens the manifest's library and checks what it exports: the symbol, its kind, the sizes,
- * what it needs, its mandatory functions. */
+/* Opens the manifest's library and checks what it exports: the symbol, its kind, the
+ * sizes, what it needs, its mandatory functions. */
 lathe_status library_open(const struct manifest *manifest, struct log *log,
                           struct library *library, struct error *err);
 void library_close(struct library *library);
-/* Tells every BLAS that came with the library to use one thread, for the calling thread. */
+/* Tells every BLAS that came with the library to use one thread, for the calling
+ * thread. */
 void library_quiet_blas(const struct library *library);
 /* "OpenBLAS SkylakeX", in `name`; "" when the library brought none that says. */
 void library_blas_name(const struct library *library, char *name, size_t size);
@@ -31,8 +32,8 @@ void library_blas_name(const struct library *library, char *name, size_t size);
 struct plugin {
     const struct use *use;
     const struct library *library;
-    char label[192]; /* callbacks[1] early-stopping (early-stopping.so 1.0.0) */
-    void *session;   /* whose services it gets */
+    char label[192];       /* callbacks[1] early-stopping (early-stopping.so 1.0.0) */
+    void *session;         /* whose services it gets */
     struct plugin *nested; /* one per use->nested */
     const void *ops;       /* lathe_<kind>_ops */
     void *self;
@@ -43,17 +44,18 @@ struct plugin {
     int worker_count;
 };
 
-/* Makes the instance, its nested ones being made already. `services` is copied for it, with
- * this plugin as context. On failure *plugin can be finished like any other. */
+/* Makes the instance, its nested ones being made already. `services` is copied for it,
+ * with this plugin as context. On failure *plugin can be finished like any other. */
 lathe_status plugin_create(struct plugin *plugin, const lathe_host *services,
                            struct log *log, struct error *err);
 void plugin_finish(struct plugin *plugin); /* destroys it, then the nested ones */
 
-/* Turns a failure that `function` of the plugin returned into an error: the text it gave,
- * and who; the caller adds when. Returns the status, made one of ours. */
+/* Turns a failure that `function` of the plugin returned into an error: the text it
+ * gave, and who; the caller adds when. Returns the status, made one of ours. */
 lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
                             const char *function, struct error *err);
-/* A service was called wrongly: remembered once, to fail the present or next call. [any] */
+/* A service was called wrongly: remembered once, to fail the present or next call.
+ * [any] */
 __attribute__((format(printf, 2, 3))) void plugin_misuse(struct plugin *plugin,
                                                          const char *format, ...);
 

@@ -355,7 +355,8 @@ static void suggest(const struct registry *registry, uint32_t kind, const char *
         if (entry->manifest->kind == kind) {
             nearest_offer(&nearest, entry->manifest->name);
         } else if (strcmp(entry->manifest->name, name) == 0) {
-            error_help(err, "\"%s\" is a %s: %s/%s", name, other, other, name);
+            error_help(err, "\"%s\" is %s %s: %s/%s", name,
+                       other[0] == 'o' ? "an" : "a", other, other, name);
             return;
         }
     }
@@ -383,9 +384,8 @@ lathe_status registry_find(const struct registry *registry, uint32_t kind,
     if (entry) return LATHE_OK;
     entry = find_entry(registry, REGISTRY_REFUSED, kind, name);
     if (entry) {
-        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s", manifest_kind_name(kind),
-             name, entry->reason.what);
-        error_where(err, "%s", entry->reason.where);
+        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s (%s)",
+             manifest_kind_name(kind), name, entry->reason.what, entry->reason.where);
         error_help(err, "%s", entry->reason.help);
     } else {
         fail(err, LATHE_EMISSING, "there is no %s \"%s\"", manifest_kind_name(kind),

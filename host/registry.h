@@ -43,8 +43,9 @@ const struct registry_entry *registry_at(const struct registry *registry, size_t
 /* The places in order; NULL past the last. Borrowed. */
 const struct registry_place *registry_place_at(const struct registry *registry,
                                                size_t index);
-/* Borrowed. LATHE_EMISSING with the reason of a refused one, the kind it is of, the
- * nearest name, or the directories that were searched. */
+/* Borrowed. LATHE_EMISSING with the reason of a refused one (and its file), the kind it
+ * is of, the nearest name, or the directories that were searched; where is the
+ * caller's. */
 lathe_status registry_find(const struct registry *registry, uint32_t kind,
                            const char *name, const struct manifest **manifest,
                            struct error *err);

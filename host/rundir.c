@@ -133,16 +133,22 @@ lathe_status rundir_create(const char *path, struct rundir **rundir,
     if (!made) return fail(err, LATHE_ENOMEM, "no memory for a run directory");
     made->lock = -1;
     pthread_mutex_init(&made->mutex, NULL);
-    lathe_status status = LATHE_OK;
-    if (path && !(made->path = path_absolute(path)))
-        status = fail(err, LATHE_ENOMEM, "no memory for a run directory");
-    if (path && !status) status = make_directory(made, err);
-    if (path && !status) status = take_directory(made, err);
-    if (!status) {
+    if (!path) {
         *rundir = made;
         return LATHE_OK;
     }
-    if (made->path) rundir_discard(made);
+    lathe_status status = LATHE_ENOMEM;
+    made->path = path_absolute(path);
+    if (made->path)
+        status = make_directory(made, err);
+    else
+        fail(err, status, "no memory for a run directory");
+    if (made->path && status == LATHE_OK) status = take_directory(made, err);
+    if (status == LATHE_OK) {
+        *rundir = made;
+        return LATHE_OK;
+    }
+    rundir_discard(made);
     rundir_close(made);
     return status;
 }

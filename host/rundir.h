@@ -17,8 +17,8 @@ struct rundir;
  * caller's, NULL without memory. Letters of the name that make bad file names become
  * '-'. */
 char *rundir_default_path(const char *name);
-/* Makes the directory (absent or empty, else LATHE_ECREATE). path NULL: write nothing.
- */
+/* Makes the directory (absent or empty, else LATHE_ECREATE). path NULL: write
+ * nothing. */
 lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
 const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
 /* Switches "latest" beside the directory to it, by rename; only where its parent is

@@ -14,8 +14,8 @@ static uint32_t mask_of(uint32_t bits) {
     return bits >= 32 ? UINT32_MAX : (1u << bits) - 1;
 }
 
-/* A round function need not be invertible, only well mixed: the finaliser of MurmurHash3
- * (Appleby, public domain) on the half and the round's key. */
+/* A round function need not be invertible, only well mixed: the finaliser of
+ * MurmurHash3 (Appleby, public domain) on the half and the round's key. */
 static uint32_t mix(uint32_t half, uint32_t key) {
     uint32_t h = half ^ key;
     h ^= h >> 16;
@@ -35,9 +35,10 @@ void order_init(struct order *order, lathe_key key, int64_t length) {
         lathe_random4(key, 0, block, &order->keys[4 * (size_t)block]);
 }
 
-/* Unbalanced Feistel network (Black and Rogaway, "Ciphers with arbitrary finite domains",
- * CT-RSA 2002): each round is undone by its own inverse, so the whole is a bijection of
- * 0 … 2^bits-1; walking the cycle until it is back below `length` keeps it one there. */
+/* Unbalanced Feistel network (Black and Rogaway, "Ciphers with arbitrary finite
+ * domains", CT-RSA 2002): each round is undone by its own inverse, so the whole is a
+ * bijection of 0 … 2^bits-1; walking the cycle until it is back below `length` keeps it
+ * one there. */
 int64_t order_at(const struct order *order, int64_t position) {
     const uint32_t low_bits = order->low_bits;
     const uint32_t low_mask = mask_of(low_bits), high_mask = mask_of(order->high_bits);

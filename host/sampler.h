@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which samples a step sees: the order of an epoch, its cut into micro-batches and windows,
- * and a micro-batch's cut into slices. Pure arithmetic; no memory grows with the data. */
+/* Which samples a step sees: the order of an epoch, its cut into micro-batches and
+ * windows, and a micro-batch's cut into slices. Pure arithmetic; no memory grows with
+ * the data. */
 #ifndef HOST_SAMPLER_H
 #define HOST_SAMPLER_H
 
@@ -8,7 +9,8 @@
 
 #include <lathe/random.h>
 
-/* A keyed bijection of 0 … length-1: any position can be had at once, without the others. */
+/* A keyed bijection of 0 … length-1: any position can be had at once, without the
+ * others. */
 struct order {
     int64_t length;
     uint32_t low_bits, high_bits; /* of the Feistel network's two halves */
@@ -19,8 +21,8 @@ void order_init(struct order *order, lathe_key key, int64_t length);
 /* The index that stands at a position. */
 int64_t order_at(const struct order *order, int64_t position);
 
-/* The cut of an epoch. A window is `accumulate` micro-batches, the unit of one step; the
- * last window of an epoch holds what is left, and windows never cross epochs. */
+/* The cut of an epoch. A window is `accumulate` micro-batches, the unit of one step;
+ * the last window of an epoch holds what is left, and windows never cross epochs. */
 struct sampler {
     int64_t samples, batch, accumulate;
     int64_t micros_per_epoch, steps_per_epoch;

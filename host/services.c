@@ -8,7 +8,9 @@
 
 #include "archive.h"
 
-struct plugin *services_caller(const lathe_host *host) { return host->context; }
+struct plugin *services_caller(const lathe_host *host) {
+    return host->context;
+}
 
 lathe_session *services_session(const lathe_host *host) {
     return services_caller(host)->session;
@@ -16,8 +18,8 @@ lathe_session *services_session(const lathe_host *host) {
 
 bool services_may_load(const lathe_host *host, const char *service) {
     if (services_session(host)->phase == PHASE_LOAD) return true;
-    plugin_misuse(services_caller(host), "it called %s, which is [load], during the run",
-                  service);
+    plugin_misuse(services_caller(host),
+                  "it called %s, which is [load], during the run", service);
     return false;
 }
 
@@ -35,8 +37,10 @@ bool services_may_loop(const lathe_host *host, const char *service) {
 static const struct json *find_option(const lathe_host *host, const char *path) {
     struct plugin *plugin = services_caller(host);
     if (!options_declaration(plugin->use->manifest->options, path)) {
-        plugin_misuse(plugin, "it asked for option \"%s\", which its manifest does not "
-                      "declare", path);
+        plugin_misuse(plugin,
+                      "it asked for option \"%s\", which its manifest does not "
+                      "declare",
+                      path);
         return NULL;
     }
     return options_find(plugin->use->options, path);
@@ -70,9 +74,11 @@ static int64_t steps(const lathe_host *host, const char *path) {
     int64_t least = 0;
     for (int i = 0; i < durations.count; i++) {
         if (durations.items[i].unit == DURATION_SECONDS) {
-            plugin_misuse(services_caller(host),
-                          "option \"%s\" is read in steps, and a time is none; epochs (ep), "
-                          "steps (step) and samples (sample) are", path);
+            plugin_misuse(
+                services_caller(host),
+                "option \"%s\" is read in steps, and a time is none; epochs (ep), "
+                "steps (step) and samples (sample) are",
+                path);
             return 0;
         }
         int64_t these = session_steps(s, &durations.items[i]);
@@ -102,8 +108,8 @@ static const void *extension(const lathe_host *host, const char *id) {
 }
 
 static void log_text(const lathe_host *host, int32_t level, const char *text) {
-    log_line(&services_session(host)->log, level, "%s: %s", services_caller(host)->use->id,
-             text ? text : "");
+    log_line(&services_session(host)->log, level, "%s: %s",
+             services_caller(host)->use->id, text ? text : "");
 }
 
 /* ---- files ---- */
@@ -111,7 +117,8 @@ static void log_text(const lathe_host *host, int32_t level, const char *text) {
 /* Hands an error of the host's to the caller, who passes the status on. */
 static lathe_status hand_over(const lathe_host *host, const struct error *err) {
     char text[sizeof err->where + sizeof err->what + 4];
-    snprintf(text, sizeof text, "%s%s%s", err->where, err->where[0] ? ": " : "", err->what);
+    snprintf(text, sizeof text, "%s%s%s", err->where, err->where[0] ? ": " : "",
+             err->what);
     return host->fail(host, err->status, text);
 }
 
@@ -136,7 +143,8 @@ static lathe_status read_stream(const lathe_reader *reader, void *bytes, int64_t
                                 int64_t *got) {
     const struct stream *stream = reader->context;
     struct error err = {0};
-    lathe_status status = archive_stream_read(stream->archive, bytes, wanted, got, &err);
+    lathe_status status =
+        archive_stream_read(stream->archive, bytes, wanted, got, &err);
     return status == LATHE_OK ? status : hand_over(stream->host, &err);
 }
 
@@ -206,8 +214,10 @@ lathe_key session_key(const lathe_session *s, const struct use *use, uint32_t pu
     return lathe_derive(key, purpose, (uint64_t)epoch);
 }
 
-static void key(const lathe_host *host, uint32_t purpose, int64_t epoch, lathe_key *to) {
-    *to = session_key(services_session(host), services_caller(host)->use, purpose, epoch);
+static void key(const lathe_host *host, uint32_t purpose, int64_t epoch,
+                lathe_key *to) {
+    *to =
+        session_key(services_session(host), services_caller(host)->use, purpose, epoch);
 }
 
 void services_fill(lathe_host *host) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The host table: services.c answers what plugins ask while they are made, services_loop.c
- * what they ask during the run. Every service knows its caller from the table's context. */
+/* The host table: services.c answers what plugins ask while they are made,
+ * services_loop.c what they ask during the run. Every service knows its caller from the
+ * table's context. */
 #ifndef HOST_SERVICES_H
 #define HOST_SERVICES_H
 

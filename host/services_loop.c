@@ -25,8 +25,10 @@ static void report(const lathe_host *host, int32_t index, double sum, double wei
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "report")) return;
     if (index <= METRICS_LOSS || index >= metrics_count(s->metrics)) {
-        plugin_misuse(services_caller(host), "it reported metric %d, which it did not "
-                      "declare", index);
+        plugin_misuse(services_caller(host),
+                      "it reported metric %d, which it did not "
+                      "declare",
+                      index);
         return;
     }
     metrics_add(s->metrics, s->visiting, index, sum, weight);
@@ -38,8 +40,10 @@ static int32_t watch(const lathe_host *host, const char *name) {
     if (!services_may_load(host, "watch")) return -1;
     int32_t watched = metrics_find(services_session(host)->metrics, name);
     if (watched < 0)
-        plugin_misuse(services_caller(host), "it watches \"%s\", which nobody before it "
-                      "reports", name);
+        plugin_misuse(services_caller(host),
+                      "it watches \"%s\", which nobody before it "
+                      "reports",
+                      name);
     return watched;
 }
 
@@ -49,8 +53,10 @@ static int32_t value(const lathe_host *host, int32_t watched, double *to) {
     *to = NAN;
     if (!services_may_loop(host, "value")) return 0;
     if (watched < 0 || watched >= metrics_count(s->metrics) * SPLIT_COUNT) {
-        plugin_misuse(services_caller(host), "it asked for metric %d, which it does not "
-                      "watch", watched);
+        plugin_misuse(services_caller(host),
+                      "it asked for metric %d, which it does not "
+                      "watch",
+                      watched);
         return 0;
     }
     metrics_view(s->metrics, watched, &view);
@@ -65,7 +71,8 @@ static int64_t metric_total(const lathe_host *host) {
     return total;
 }
 
-static lathe_status metric_at(const lathe_host *host, int64_t i, lathe_metric_view *view) {
+static lathe_status metric_at(const lathe_host *host, int64_t i,
+                              lathe_metric_view *view) {
     const struct metrics *metrics = services_session(host)->metrics;
     int32_t watched = i < 0 ? -1 : metrics_at(metrics, i);
     if (watched < 0) return LATHE_END;
@@ -112,7 +119,8 @@ static int32_t every(const lathe_host *host, const char *path) {
 static int32_t is_due(const lathe_host *host, int32_t interval) {
     const lathe_session *s = services_session(host);
     if (!services_may_loop(host, "is_due")) return 0;
-    return interval >= 0 && interval < s->interval_count && s->intervals[interval].is_due;
+    return interval >= 0 && interval < s->interval_count &&
+           s->intervals[interval].is_due;
 }
 
 static void request(const lathe_host *host, uint32_t what, const char *reason) {
@@ -130,7 +138,8 @@ static int64_t parameter_total(const lathe_host *host) {
     return services_session(host)->parameters.count;
 }
 
-static lathe_status parameter(const lathe_host *host, int64_t i, lathe_parameter_view *to) {
+static lathe_status parameter(const lathe_host *host, int64_t i,
+                              lathe_parameter_view *to) {
     return lathe_parameter_at(services_session(host), i, to);
 }
 
@@ -141,8 +150,10 @@ static bool may_write_weights(const lathe_session *s) {
     case POINT_VALIDATION_BATCH_END:
     case POINT_VALIDATION_END:
     case POINT_EPOCH_BEGIN:
-    case POINT_EPOCH_END: return true;
-    default: return false;
+    case POINT_EPOCH_END:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -150,7 +161,8 @@ static float *weights(const lathe_host *host, uint32_t access) {
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "weights")) return NULL;
     if (access == LATHE_READ || may_write_weights(s)) return s->weights;
-    plugin_misuse(services_caller(host), "it wants to write weights in %s; step_end, "
+    plugin_misuse(services_caller(host),
+                  "it wants to write weights in %s; step_end, "
                   "validation_* and epoch_* are the places",
                   session_point_name(s->point));
     return NULL;
@@ -160,8 +172,10 @@ static float *gradients(const lathe_host *host, uint32_t access) {
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "gradients")) return NULL;
     if (s->point == POINT_GRADIENTS_READY) return session_take_gradients(s, access);
-    plugin_misuse(services_caller(host), "it wants gradients in %s; gradients_ready is the "
-                  "place", session_point_name(s->point));
+    plugin_misuse(services_caller(host),
+                  "it wants gradients in %s; gradients_ready is the "
+                  "place",
+                  session_point_name(s->point));
     return NULL;
 }
 
@@ -189,8 +203,10 @@ static void evaluate_with(const lathe_host *host, const float *wanted) {
     if (s->point == POINT_VALIDATION_BEGIN)
         s->evaluated = wanted;
     else
-        plugin_misuse(services_caller(host), "it called evaluate_with in %s; "
-                      "validation_begin is the place", session_point_name(s->point));
+        plugin_misuse(services_caller(host),
+                      "it called evaluate_with in %s; "
+                      "validation_begin is the place",
+                      session_point_name(s->point));
 }
 
 static lathe_status predict(const lathe_host *host, const lathe_batch *batch,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
 #include "passes.h"
 #include "session_state.h"
 
@@ -59,9 +60,10 @@ static lathe_status open_workers(lathe_session *s) {
 static void warn_of_short_epoch(lathe_session *s) {
     if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
     log_line(&s->log, LATHE_LOG_WARNING,
-             "train.accumulate is %lld and an epoch has %lld micro-batches: each window, and "
-             "so each step, is one epoch", (long long)s->sampler.accumulate,
-             (long long)s->sampler.micros_per_epoch);
+             "train.accumulate is %lld and an epoch has %lld micro-batches: each "
+             "window, and "
+             "so each step, is one epoch",
+             (long long)s->sampler.accumulate, (long long)s->sampler.micros_per_epoch);
 }
 
 static lathe_status open_directory(lathe_session *s) {
@@ -75,29 +77,31 @@ static lathe_status open_directory(lathe_session *s) {
     lathe_status status = rundir_create(asked, &s->rundir, &s->err);
     free(path);
     if (status == LATHE_OK && s->early_log.length)
-        status = rundir_write(s->rundir, "log.txt", s->early_log.data, s->early_log.length,
-                              &s->err);
+        status = rundir_write(s->rundir, "log.txt", s->early_log.data,
+                              s->early_log.length, &s->err);
     if (status == LATHE_OK) status = session_begin_records(s);
     return status;
 }
 
 static lathe_status open_all(lathe_session *s) {
     const struct experiment *e;
-    lathe_status status =
-        registry_open(s->options.plugin_paths, s->options.linked, &s->registry, &s->err);
+    lathe_status status = registry_open(s->options.plugin_paths, s->options.linked,
+                                        &s->registry, &s->err);
     if (status == LATHE_OK) status = open_experiment(s);
     if (status != LATHE_OK) return status;
     e = s->experiment;
     s->log_due.every = e->train.log;
     s->validate_due.every = e->train.validate;
     if (e->is_seed_drawn)
-        log_line(&s->log, LATHE_LOG_INFO, "seed %llu was drawn; seed=%llu repeats this run",
+        log_line(&s->log, LATHE_LOG_INFO,
+                 "seed %llu was drawn; seed=%llu repeats this run",
                  (unsigned long long)e->seed, (unsigned long long)e->seed);
     status = open_workers(s);
     if (status == LATHE_OK) status = metrics_create(&s->metrics, &s->err);
     if (status == LATHE_OK) status = files_create(&s->files, &s->err);
     if (status == LATHE_OK) status = session_compose(s);
     if (status == LATHE_OK) warn_of_short_epoch(s);
+    s->threads_before = guard_threads();
     if (status == LATHE_OK) status = open_directory(s);
     return status;
 }
@@ -164,11 +168,17 @@ const lathe_error *lathe_last_error(lathe_session *s) {
     return &s->last_error;
 }
 
-const lathe_moment *lathe_now(const lathe_session *s) { return &s->now; }
+const lathe_moment *lathe_now(const lathe_session *s) {
+    return &s->now;
+}
 
-const char *lathe_reason(const lathe_session *s) { return s->reason; }
+const char *lathe_reason(const lathe_session *s) {
+    return s->reason;
+}
 
-int64_t lathe_parameters(const lathe_session *s) { return s->parameters.count; }
+int64_t lathe_parameters(const lathe_session *s) {
+    return s->parameters.count;
+}
 
 lathe_status lathe_parameter_at(const lathe_session *s, int64_t i,
                                 lathe_parameter_view *view) {

@@ -22,7 +22,8 @@ static lathe_status find_library(lathe_session *s, const struct manifest *manife
     return LATHE_OK;
 }
 
-static void name_plugin(struct plugin *plugin, const struct use *use, const char *label) {
+static void name_plugin(struct plugin *plugin, const struct use *use,
+                        const char *label) {
     const struct manifest *m = use->manifest;
     snprintf(plugin->label, sizeof plugin->label, "%s %s (%s %s)", label, use->id,
              m->linked ? "linked" : m->library, m->version);
@@ -32,7 +33,8 @@ static lathe_status open_nested(lathe_session *s, const struct use *use,
                                 struct plugin *plugin) {
     if (!use->nested_count) return LATHE_OK;
     plugin->nested = calloc(use->nested_count, sizeof *plugin->nested);
-    if (!plugin->nested) return fail(&s->err, LATHE_ENOMEM, "no memory for %s", use->path);
+    if (!plugin->nested)
+        return fail(&s->err, LATHE_ENOMEM, "no memory for %s", use->path);
     lathe_status status = LATHE_OK;
     for (size_t i = 0; status == LATHE_OK && i < use->nested_count; i++)
         status = session_open_plugin(s, &use->nested[i], use->nested[i].path,
@@ -40,8 +42,8 @@ static lathe_status open_nested(lathe_session *s, const struct use *use,
     return status;
 }
 
-lathe_status session_open_plugin(lathe_session *s, const struct use *use, const char *label,
-                                 struct plugin *plugin) {
+lathe_status session_open_plugin(lathe_session *s, const struct use *use,
+                                 const char *label, struct plugin *plugin) {
     plugin->use = use;
     plugin->session = s;
     plugin->worker_count = workers_count(s->workers);
@@ -64,9 +66,11 @@ static lathe_status make_room_for_libraries(lathe_session *s) {
     size_t count = count_uses(&e->model) + count_uses(&e->optimizer) +
                    count_uses(&e->schedule) + e->callback_count;
     for (size_t i = 0; i < e->data_count; i++) count += count_uses(&e->data[i].use);
-    for (size_t i = 0; i < e->callback_count; i++) count += count_uses(&e->callbacks[i]);
+    for (size_t i = 0; i < e->callback_count; i++)
+        count += count_uses(&e->callbacks[i]);
     s->libraries = calloc(count, sizeof *s->libraries);
-    return s->libraries ? LATHE_OK : fail(&s->err, LATHE_ENOMEM, "no memory for plugins");
+    return s->libraries ? LATHE_OK
+                        : fail(&s->err, LATHE_ENOMEM, "no memory for plugins");
 }
 
 static lathe_status make_slots(lathe_session *s) {
@@ -74,16 +78,18 @@ static lathe_status make_slots(lathe_session *s) {
     const char *const *names = NULL;
     int32_t count = ops->slots ? ops->slots(s->optimizer.self, &names) : 0;
     if (count < 0 || count > PASS_SLOTS_MAX) {
-        fail(&s->err, LATHE_EPLUGIN, "it asks for %d slots; 0 to %d are possible", count,
-             PASS_SLOTS_MAX);
+        fail(&s->err, LATHE_EPLUGIN, "it asks for %d slots; 0 to %d are possible",
+             count, PASS_SLOTS_MAX);
         error_where(&s->err, "%s in slots", s->optimizer.label);
         return LATHE_EPLUGIN;
     }
     for (; s->slot_count < count; s->slot_count++) {
         float *slot = block_create(s->parameters.size);
         if (!slot)
-            return fail(&s->err, LATHE_ENOMEM, "no memory for %d optimizer slots of %lld "
-                        "bytes", count, (long long)s->parameters.size * 4);
+            return fail(&s->err, LATHE_ENOMEM,
+                        "no memory for %d optimizer slots of %lld "
+                        "bytes",
+                        count, (long long)s->parameters.size * 4);
         s->slots[s->slot_count] = slot;
     }
     return LATHE_OK;
@@ -116,8 +122,10 @@ static lathe_status compose_schedule(lathe_session *s) {
     if (status != LATHE_OK) return status;
     const lathe_schedule_ops *ops = s->schedule.ops;
     if (ops->flags & LATHE_NEEDS_HORIZON && !s->now.steps_total) {
-        fail(&s->err, LATHE_EINVAL, "schedule \"%s\" needs to know how many steps there will "
-             "be, and train.until gives only a time", s->experiment->schedule.manifest->name);
+        fail(&s->err, LATHE_EINVAL,
+             "schedule \"%s\" needs to know how many steps there will "
+             "be, and train.until gives only a time",
+             s->experiment->schedule.manifest->name);
         error_where(&s->err, "%s: train.until", s->experiment->file);
         error_help(&s->err, "add a bound that can be counted: train.until=[\"10ep\", "
                             "\"30min\"]");
@@ -178,7 +186,8 @@ static void free_services(lathe_session *s) {
 }
 
 void session_decompose(lathe_session *s) {
-    for (int64_t i = s->callback_count - 1; i >= 0; i--) plugin_finish(&s->callbacks[i]);
+    for (int64_t i = s->callback_count - 1; i >= 0; i--)
+        plugin_finish(&s->callbacks[i]);
     if (s->schedule.use) plugin_finish(&s->schedule);
     if (s->optimizer.use) plugin_finish(&s->optimizer);
     services_close_streams(s);

@@ -14,16 +14,16 @@ struct describing {
 };
 
 static int is_type(const lathe_field *f) {
-    int is_code = f->code == LATHE_INT || f->code == LATHE_UINT || f->code == LATHE_FLOAT ||
-                  f->code == LATHE_BFLOAT;
+    int is_code = f->code == LATHE_INT || f->code == LATHE_UINT ||
+                  f->code == LATHE_FLOAT || f->code == LATHE_BFLOAT;
     return is_code && (f->bits == 8 || f->bits == 16 || f->bits == 32 || f->bits == 64);
 }
 
 static lathe_status check_field(const struct data_set *set, const lathe_field *f,
                                 struct error *err) {
     if (f->size < LATHE_FIELD_SIZE_1_0)
-        return fail(err, LATHE_EPLUGIN, "lathe_field of %u bytes, less than %u", f->size,
-                    LATHE_FIELD_SIZE_1_0);
+        return fail(err, LATHE_EPLUGIN, "lathe_field of %u bytes, less than %u",
+                    f->size, LATHE_FIELD_SIZE_1_0);
     if (!f->name || !*f->name) return fail(err, LATHE_EPLUGIN, "a field has no name");
     for (int64_t i = 0; i < set->field_count; i++)
         if (!strcmp(set->fields[i].name, f->name))
@@ -33,8 +33,8 @@ static lathe_status check_field(const struct data_set *set, const lathe_field *f
                     f->name);
     for (uint32_t i = 0; i < f->rank; i++)
         if (f->shape[i] < 1)
-            return fail(err, LATHE_EPLUGIN, "field \"%s\" has %lld in its shape", f->name,
-                        (long long)f->shape[i]);
+            return fail(err, LATHE_EPLUGIN, "field \"%s\" has %lld in its shape",
+                        f->name, (long long)f->shape[i]);
     return LATHE_OK;
 }
 
@@ -43,10 +43,12 @@ static lathe_status take_field(const lathe_data_plan *plan, const lathe_field *f
     struct data_set *set = at->set;
     lathe_status status = check_field(set, field, at->err);
     if (status != LATHE_OK) return status;
-    void *fields = realloc(set->fields, (size_t)(set->field_count + 1) * sizeof *set->fields);
+    void *fields =
+        realloc(set->fields, (size_t)(set->field_count + 1) * sizeof *set->fields);
     if (fields) set->fields = fields;
     char *name = fields ? text_copy(field->name) : NULL;
-    if (!name) return fail(at->err, LATHE_ENOMEM, "no memory for the fields of the data");
+    if (!name)
+        return fail(at->err, LATHE_ENOMEM, "no memory for the fields of the data");
     set->fields[set->field_count] = *field;
     set->fields[set->field_count].size = sizeof *field;
     set->fields[set->field_count++].name = name;
@@ -71,9 +73,10 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
     if (status == LATHE_OK && refused.status != LATHE_OK) status = refused.status;
     if (status == LATHE_OK && set->plugin.misuse.status == LATHE_OK) {
         if (set->samples >= 0 && set->field_count) return LATHE_OK;
-        fail(&refused, LATHE_EINVAL, set->field_count ? "it does not say how many samples "
-                                                        "it has"
-                                                      : "it has no fields");
+        fail(&refused, LATHE_EINVAL,
+             set->field_count ? "it does not say how many samples "
+                                "it has"
+                              : "it has no fields");
         status = LATHE_EINVAL;
     }
     if (refused.status != LATHE_OK) {
@@ -94,13 +97,14 @@ static lathe_status check_same_fields(lathe_session *s, const struct data_set *s
             return fail(&s->err, LATHE_EDATA,
                         "field \"%s\" has %lld classes, and the training data has %lld",
                         a->name, (long long)b->classes, (long long)a->classes);
-        is_same = !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
-                  a->rank == b->rank &&
+        is_same = !strcmp(a->name, b->name) && a->code == b->code &&
+                  a->bits == b->bits && a->rank == b->rank &&
                   !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
     }
     if (is_same) return LATHE_OK;
-    return fail(&s->err, LATHE_EDATA,
-                "its fields differ in name, order, type or shape from the training data's");
+    return fail(
+        &s->err, LATHE_EDATA,
+        "its fields differ in name, order, type or shape from the training data's");
 }
 
 static lathe_status open_set(lathe_session *s, enum split split) {
@@ -115,7 +119,8 @@ static lathe_status open_set(lathe_session *s, enum split split) {
     if (status == LATHE_OK) status = describe(s, set);
     if (status != LATHE_OK) return status;
     if (set->samples == 0)
-        status = fail(&s->err, LATHE_EDATA, "the %s data has no samples", split_names[split]);
+        status = fail(&s->err, LATHE_EDATA, "the %s data has no samples",
+                      split_names[split]);
     else if (split != SPLIT_TRAIN)
         status = check_same_fields(s, set);
     if (status != LATHE_OK) error_where(&s->err, "%s", set->plugin.label);
@@ -134,15 +139,16 @@ void session_decompose_data(lathe_session *s) {
     for (int split = SPLIT_COUNT - 1; split >= 0; split--) {
         struct data_set *set = &s->data[split];
         if (set->is_used && set->plugin.use) plugin_finish(&set->plugin);
-        for (int64_t i = 0; i < set->field_count; i++) free((void *)set->fields[i].name);
+        for (int64_t i = 0; i < set->field_count; i++)
+            free((void *)set->fields[i].name);
         free(set->fields);
     }
 }
 
 /* ---- buffers ---- */
 
-static lathe_status make_tensor(lathe_session *s, const lathe_field *field, int64_t rows,
-                                lathe_tensor *tensor) {
+static lathe_status make_tensor(lathe_session *s, const lathe_field *field,
+                                int64_t rows, lathe_tensor *tensor) {
     int64_t bytes = field->bits / 8;
     bool is_too_big = __builtin_mul_overflow(bytes, rows, &bytes);
     *tensor = (lathe_tensor){
@@ -150,14 +156,15 @@ static lathe_status make_tensor(lathe_session *s, const lathe_field *field, int6
     tensor->shape[0] = rows;
     for (uint32_t i = 0; i < field->rank; i++) {
         tensor->shape[i + 1] = field->shape[i];
-        is_too_big = is_too_big || __builtin_mul_overflow(bytes, field->shape[i], &bytes);
+        is_too_big =
+            is_too_big || __builtin_mul_overflow(bytes, field->shape[i], &bytes);
     }
     if (!is_too_big && bytes < INT64_MAX - ALIGNMENT)
         tensor->data = aligned_alloc(ALIGNMENT, (size_t)(bytes + ALIGNMENT - 1) /
                                                     ALIGNMENT * ALIGNMENT);
     if (tensor->data) return LATHE_OK;
-    return fail(&s->err, LATHE_ENOMEM, "no memory for %lld rows of \"%s\"", (long long)rows,
-                field->name);
+    return fail(&s->err, LATHE_ENOMEM, "no memory for %lld rows of \"%s\"",
+                (long long)rows, field->name);
 }
 
 static int64_t most_rows(const lathe_session *s) {
@@ -171,7 +178,8 @@ static int64_t most_rows(const lathe_session *s) {
 static lathe_status make_shard_buffers(lathe_session *s, struct shard *shard) {
     const int64_t fields = s->data[SPLIT_TRAIN].field_count;
     shard->tensors = calloc((size_t)fields, sizeof *shard->tensors);
-    shard->metrics = calloc((size_t)s->model_metric_count * 2 + 1, sizeof *shard->metrics);
+    shard->metrics =
+        calloc((size_t)s->model_metric_count * 2 + 1, sizeof *shard->metrics);
     shard->outputs = calloc((size_t)s->output_count + 1, sizeof *shard->outputs);
     if (!shard->tensors || !shard->metrics || !shard->outputs)
         return fail(&s->err, LATHE_ENOMEM, "no memory for a shard");
@@ -193,7 +201,8 @@ lathe_status session_make_buffers(lathe_session *s) {
     lathe_status status = LATHE_OK;
     for (int64_t i = 0; status == LATHE_OK && i < train->field_count; i++)
         status = make_tensor(s, &train->fields[i], rows, &s->tensors[i]);
-    for (int64_t i = 0; status == LATHE_OK && s->wants_outputs && i < s->output_count; i++)
+    for (int64_t i = 0; status == LATHE_OK && s->wants_outputs && i < s->output_count;
+         i++)
         status = make_tensor(s, &s->outputs[i], rows, &s->output_tensors[i]);
     for (int64_t i = 0; status == LATHE_OK && i < s->shard_count; i++)
         status = make_shard_buffers(s, &s->shards[i]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a run ends: by which reason, with the test data visited, judged, told to everybody
- * once. */
+/* How a run ends: by which reason, with the test data visited, judged, told to
+ * everybody once. */
 #include "session_state.h"
 
 static const char *reason_of(lathe_session *s, lathe_status status) {
@@ -11,7 +11,8 @@ static const char *reason_of(lathe_session *s, lathe_status status) {
     return s->requests & LATHE_REQUEST_STOP ? "stopped" : "completed";
 }
 
-/* What was trained since the last record is not lost, and train/… are the last epoch's. */
+/* What was trained since the last record is not lost, and train/… are the last
+ * epoch's. */
 static lathe_status close_training(lathe_session *s) {
     lathe_status status = LATHE_OK;
     if (s->recorded_step != s->now.step || s->now.loss != s->now.loss)
@@ -20,10 +21,12 @@ static lathe_status close_training(lathe_session *s) {
     return status;
 }
 
-/* Completed or stopped: the test data is visited once, and the expectations are judged. */
+/* Completed or stopped: the test data is visited once, and the expectations are
+ * judged. */
 static lathe_status end_well(lathe_session *s) {
     lathe_status status = close_training(s);
-    if (status == LATHE_OK && s->data[SPLIT_TEST].is_used && !atomic_load(&s->stop_asked))
+    if (status == LATHE_OK && s->data[SPLIT_TEST].is_used &&
+        !atomic_load(&s->stop_asked))
         status = session_visit(s, SPLIT_TEST);
     const char *asked = atomic_load(&s->stop_asked);
     if (asked) s->reason = asked;

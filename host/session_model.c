@@ -15,25 +15,27 @@ struct describing {
     struct error err;
 };
 
-static lathe_status take_parameter(const lathe_model_plan *plan, const lathe_parameter *p,
-                                   int32_t *index) {
+static lathe_status take_parameter(const lathe_model_plan *plan,
+                                   const lathe_parameter *p, int32_t *index) {
     struct describing *at = plan->context;
     return parameters_declare(&at->parameters, p, index, &at->err);
 }
 
-static lathe_status take_metric(const lathe_model_plan *plan, const lathe_metric *metric,
-                                int32_t *index) {
+static lathe_status take_metric(const lathe_model_plan *plan,
+                                const lathe_metric *metric, int32_t *index) {
     struct describing *at = plan->context;
     lathe_session *s = at->s;
     if (metric->size < LATHE_METRIC_SIZE_1_0 || !metric->name)
         return fail(&at->err, LATHE_EPLUGIN, "a metric has no name");
     *index = (int32_t)at->metric_count++;
     if (!at->is_first) {
-        bool is_same = *index < s->model_metric_count &&
-                       !strcmp(metric->name, metrics_name(s->metrics, s->model_metrics[*index]));
+        bool is_same =
+            *index < s->model_metric_count &&
+            !strcmp(metric->name, metrics_name(s->metrics, s->model_metrics[*index]));
         if (is_same) return LATHE_OK;
         return fail(&at->err, LATHE_EPLUGIN,
-                    "describe declared metric \"%s\" on one instance only", metric->name);
+                    "describe declared metric \"%s\" on one instance only",
+                    metric->name);
     }
     void *indices =
         realloc(s->model_metrics, (size_t)at->metric_count * sizeof *s->model_metrics);
@@ -52,13 +54,15 @@ static lathe_status take_output(const lathe_model_plan *plan, const lathe_field 
     lathe_session *s = at->s;
     if (field->size < LATHE_FIELD_SIZE_1_0 || !field->name ||
         field->rank > LATHE_RANK_MAX - 1)
-        return fail(&at->err, LATHE_EPLUGIN, "an output has no name, or too high a rank");
+        return fail(&at->err, LATHE_EPLUGIN,
+                    "an output has no name, or too high a rank");
     *index = (int32_t)at->output_count++;
     if (!at->is_first) {
         if (*index < s->output_count && !strcmp(field->name, s->outputs[*index].name))
             return LATHE_OK;
         return fail(&at->err, LATHE_EPLUGIN,
-                    "describe declared output \"%s\" on one instance only", field->name);
+                    "describe declared output \"%s\" on one instance only",
+                    field->name);
     }
     void *outputs = realloc(s->outputs, (size_t)at->output_count * sizeof *s->outputs);
     if (outputs) s->outputs = outputs;
@@ -140,7 +144,8 @@ static lathe_status bind_all(lathe_session *s) {
     int64_t *offsets = calloc((size_t)count + 1, sizeof *offsets);
     uint8_t *trainable = calloc((size_t)count + 1, sizeof *trainable);
     lathe_status status = LATHE_OK;
-    if (!offsets || !trainable) status = fail(&s->err, LATHE_ENOMEM, "no memory to bind");
+    if (!offsets || !trainable)
+        status = fail(&s->err, LATHE_ENOMEM, "no memory to bind");
     for (int64_t i = 0; status == LATHE_OK && i < count; i++) {
         offsets[i] = s->parameters.items[i].offset;
         trainable[i] = !(s->parameters.items[i].flags & LATHE_FROZEN);
@@ -164,7 +169,8 @@ static lathe_status make_blocks(lathe_session *s) {
     }
     if (is_whole) return LATHE_OK;
     fail(&s->err, LATHE_ENOMEM,
-         "no memory for %lld blocks of %lld bytes: weights, and gradients of %lld shards",
+         "no memory for %lld blocks of %lld bytes: weights, and gradients of %lld "
+         "shards",
          (long long)s->shard_count + 1, (long long)size * 4, (long long)s->shard_count);
     error_help(&s->err, "fewer shards (train.shards) or a smaller model need less");
     return LATHE_ENOMEM;
@@ -173,7 +179,8 @@ static lathe_status make_blocks(lathe_session *s) {
 static lathe_status open_instances(lathe_session *s) {
     lathe_status status = LATHE_OK;
     for (int64_t i = 0; status == LATHE_OK && i < s->shard_count; i++) {
-        status = session_open_plugin(s, &s->experiment->model, "model", &s->shards[i].model);
+        status =
+            session_open_plugin(s, &s->experiment->model, "model", &s->shards[i].model);
         if (status == LATHE_OK) status = describe(s, i);
     }
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Forward and backward of one micro-batch: every slice on its own instance, sums over the
- * tree. */
+/* Forward and backward of one micro-batch: every slice on its own instance, sums over
+ * the tree. */
 #include <string.h>
 
 #include "passes.h"
@@ -54,11 +54,12 @@ static lathe_status check_shards(lathe_session *s, const char *function) {
     return LATHE_OK;
 }
 
-static double sum_over(const lathe_session *s, const double *(*number)(const struct shard *,
-                                                                       int64_t),
+static double sum_over(const lathe_session *s,
+                       const double *(*number)(const struct shard *, int64_t),
                        int64_t index) {
     double leaves[PASS_SHARDS_MAX];
-    for (int64_t i = 0; i < s->shard_count; i++) leaves[i] = *number(&s->shards[i], index);
+    for (int64_t i = 0; i < s->shard_count; i++)
+        leaves[i] = *number(&s->shards[i], index);
     passes_tree(leaves, s->shard_count);
     return leaves[0];
 }
@@ -75,26 +76,28 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
                              enum split split, struct sums *sums) {
     for (int64_t i = 0; i < s->shard_count; i++) {
         struct shard *shard = &s->shards[i];
-        shard->pass = (lathe_pass){.size = sizeof shard->pass,
-                                   .mode = mode,
-                                   .batch = &shard->batch,
-                                   .weights = weights,
-                                   .gradients = mode == LATHE_TRAIN ? shard->gradients : NULL,
-                                   .add = shard->has_gradients,
-                                   .key = s->model_key,
-                                   .metrics = shard->metrics,
-                                   .outputs = shard->outputs};
+        shard->pass =
+            (lathe_pass){.size = sizeof shard->pass,
+                         .mode = mode,
+                         .batch = &shard->batch,
+                         .weights = weights,
+                         .gradients = mode == LATHE_TRAIN ? shard->gradients : NULL,
+                         .add = shard->has_gradients,
+                         .key = s->model_key,
+                         .metrics = shard->metrics,
+                         .outputs = shard->outputs};
     }
     run_shards(s, forward_part);
     lathe_status status = check_shards(s, "forward");
     if (status != LATHE_OK) return status;
-    struct sums micro = {.loss = sum_over(s, loss_of, 0), .weight = sum_over(s, loss_of, 1)};
+    struct sums micro = {.loss = sum_over(s, loss_of, 0),
+                         .weight = sum_over(s, loss_of, 1)};
     sums->loss += micro.loss;
     sums->weight += micro.weight;
     metrics_add(s->metrics, split, METRICS_LOSS, micro.loss, micro.weight);
     for (int64_t i = 0; i < s->model_metric_count; i++)
-        metrics_add(s->metrics, split, s->model_metrics[i], sum_over(s, metric_of, 2 * i),
-                    sum_over(s, metric_of, 2 * i + 1));
+        metrics_add(s->metrics, split, s->model_metrics[i],
+                    sum_over(s, metric_of, 2 * i), sum_over(s, metric_of, 2 * i + 1));
     return LATHE_OK;
 }
 
@@ -115,7 +118,8 @@ static lathe_tensor rows_of(const lathe_tensor *whole, int64_t first, int64_t ro
 }
 
 static lathe_status predict_rows(lathe_session *s, const lathe_batch *batch,
-                                 const lathe_tensor *outputs, int64_t first, int64_t rows) {
+                                 const lathe_tensor *outputs, int64_t first,
+                                 int64_t rows) {
     struct shard *shard = &s->shards[0];
     lathe_tensor fields[64];
     void *places[64];
@@ -143,7 +147,8 @@ static lathe_status predict_rows(lathe_session *s, const lathe_batch *batch,
 
 lathe_status session_predict(lathe_session *s, const lathe_batch *batch,
                              const lathe_tensor *outputs) {
-    const int64_t most = (s->experiment->train.batch + s->shard_count - 1) / s->shard_count;
+    const int64_t most =
+        (s->experiment->train.batch + s->shard_count - 1) / s->shard_count;
     if (batch->field_count > 64 || s->output_count > 64)
         return fail(&s->err, LATHE_EINVAL, "more than 64 fields or outputs");
     lathe_status status = LATHE_OK;

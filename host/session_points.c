@@ -12,11 +12,14 @@ static const struct {
     const char *name;
     size_t offset;
 } points[POINT_COUNT] = {
-#define POINT(name) {#name, offsetof(lathe_callback_ops, name)}
-    POINT(run_begin),          POINT(epoch_begin),      POINT(step_begin),
-    POINT(batch_begin),        POINT(loss_ready),       POINT(batch_end),
-    POINT(gradients_ready),    POINT(step_end),         POINT(validation_begin),
-    POINT(validation_batch_end), POINT(validation_end), POINT(epoch_end),
+#define POINT(name)                                                                    \
+    { #name, offsetof(lathe_callback_ops, name) }
+    POINT(run_begin),        POINT(epoch_begin),
+    POINT(step_begin),       POINT(batch_begin),
+    POINT(loss_ready),       POINT(batch_end),
+    POINT(gradients_ready),  POINT(step_end),
+    POINT(validation_begin), POINT(validation_batch_end),
+    POINT(validation_end),   POINT(epoch_end),
     POINT(run_end),
 #undef POINT
 };
@@ -36,7 +39,8 @@ lathe_status session_list_points(lathe_session *s) {
     for (int point = 0; point < POINT_COUNT; point++) {
         struct point_list *list = &s->points[point];
         list->plugins = calloc((size_t)s->callback_count + 1, sizeof *list->plugins);
-        if (!list->plugins) return fail(&s->err, LATHE_ENOMEM, "no memory for callbacks");
+        if (!list->plugins)
+            return fail(&s->err, LATHE_ENOMEM, "no memory for callbacks");
         for (int64_t i = 0; i < s->callback_count; i++)
             if (function_of(&s->callbacks[i], (enum point)point))
                 list->plugins[list->count++] = &s->callbacks[i];
@@ -50,8 +54,9 @@ lathe_status session_plugin_failed(lathe_session *s, struct plugin *plugin,
     status = plugin_failure(plugin, status, function, &err);
     s->err = err;
     size_t used = strlen(s->err.where);
-    snprintf(s->err.where + used, sizeof s->err.where - used, " at epoch %lld step %lld",
-             (long long)s->now.epoch, (long long)s->now.step);
+    snprintf(s->err.where + used, sizeof s->err.where - used,
+             " at epoch %lld step %lld", (long long)s->now.epoch,
+             (long long)s->now.step);
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a micro-batch: which samples, cut into which slices, and the workers fill them. */
+/* Reading a micro-batch: which samples, cut into which slices, and the workers fill
+ * them. */
 #include <string.h>
 
 #include "session_state.h"
@@ -10,14 +11,15 @@ static size_t row_bytes(const lathe_tensor *tensor) {
     return bytes;
 }
 
-static void cut_slice(lathe_session *s, struct shard *shard, int64_t first, int64_t rows) {
+static void cut_slice(lathe_session *s, struct shard *shard, int64_t first,
+                      int64_t rows) {
     shard->first = first;
     shard->batch.rows = rows;
     shard->batch.epoch = s->batch.epoch;
     shard->batch.position = s->batch.position + first;
     for (uint32_t i = 0; i < s->batch.field_count; i++) {
-        shard->tensors[i].data = (char *)s->tensors[i].data +
-                                 (size_t)first * row_bytes(&s->tensors[i]);
+        shard->tensors[i].data =
+            (char *)s->tensors[i].data + (size_t)first * row_bytes(&s->tensors[i]);
         shard->tensors[i].shape[0] = rows;
     }
     for (int64_t i = 0; s->wants_outputs && i < s->output_count; i++)
@@ -48,7 +50,8 @@ static lathe_status choose(lathe_session *s, const struct data_set *set,
     const lathe_dataset_ops *ops = set->plugin.ops;
     const bool orders = LATHE_COVERS(ops, lathe_dataset_ops, order) && ops->order;
     if (order && orders) {
-        lathe_status status = ops->order(set->plugin.self, epoch, first, rows, s->indices);
+        lathe_status status =
+            ops->order(set->plugin.self, epoch, first, rows, s->indices);
         for (int64_t i = 0; status == LATHE_OK && i < rows; i++)
             if (s->indices[i] < 0 || s->indices[i] >= set->samples) {
                 plugin_misuse(s->reader, "order gave index %lld of %lld samples",
@@ -77,8 +80,9 @@ static void read_part(void *context, int worker) {
     }
 }
 
-lathe_status session_read(lathe_session *s, struct data_set *set, const struct order *order,
-                          int64_t epoch, int64_t first, int64_t rows) {
+lathe_status session_read(lathe_session *s, struct data_set *set,
+                          const struct order *order, int64_t epoch, int64_t first,
+                          int64_t rows) {
     s->reader = &set->plugin;
     lathe_status status = choose(s, set, order, epoch, first, rows);
     if (status != LATHE_OK) return status;

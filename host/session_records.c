@@ -21,8 +21,8 @@ static lathe_status emit(lathe_session *s, const char *name, struct text *line,
 }
 
 static void begin_record(const lathe_session *s, enum split split, struct text *line) {
-    text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld", split_names[split],
-                (long long)s->now.epoch, (long long)s->now.step);
+    text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld",
+                split_names[split], (long long)s->now.epoch, (long long)s->now.step);
 }
 
 static lathe_status record_time(lathe_session *s, enum split split) {
@@ -95,8 +95,8 @@ static lathe_status begin_environment(lathe_session *s) {
     }
     while (file_count < 64 && (files[file_count] = files_path(s->files, file_count)))
         file_count++;
-    return environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count, files,
-                             file_count, &s->environment, &s->err);
+    return environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count,
+                             files, file_count, &s->environment, &s->err);
 }
 
 lathe_status session_begin_records(lathe_session *s) {
@@ -183,7 +183,8 @@ static void log_end(lathe_session *s) {
     text_finish(&line);
 }
 
-/* The first thing that goes wrong is the run's status; everything is tried all the same. */
+/* The first thing that goes wrong is the run's status; everything is tried all the
+ * same. */
 static lathe_status first_of(lathe_session *s, lathe_status status, struct error *kept,
                              lathe_status next) {
     if (status != LATHE_OK || next == LATHE_OK) return status;
@@ -196,8 +197,8 @@ lathe_status session_end_records(lathe_session *s, lathe_status status) {
     log_end(s);
     status = first_of(s, status, &kept, environment_end(s->environment, &s->err));
     s->environment = NULL;
-    status = first_of(s, status, &kept,
-                      write_status(s, "ended", exit_code_of(s, status)));
+    status =
+        first_of(s, status, &kept, write_status(s, "ended", exit_code_of(s, status)));
     status = first_of(s, status, &kept, emit_end(s));
     s->err = kept;
     return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session holds, for its parts: session.c opens and closes, session_compose.c makes
- * the instances, session_data.c reads batches, session_train.c and session_validate.c take
- * the steps, session_points.c calls the callbacks, session_records.c writes what happened,
- * services*.c answer the plugins. Not seen by anything else. */
+/* What a session holds, for its parts: session.c opens and closes, session_compose.c
+ * makes the instances, session_data.c reads batches, session_train.c and
+ * session_validate.c take the steps, session_points.c calls the callbacks,
+ * session_records.c writes what happened, services*.c answer the plugins. Not seen by
+ * anything else. */
 #ifndef HOST_SESSION_STATE_H
 #define HOST_SESSION_STATE_H
 
@@ -112,9 +113,9 @@ struct lathe_session {
     struct workers *workers;
     struct rundir *rundir;
     struct environment *environment;
-    struct text early_log; /* lines from before there was a directory */
+    struct text early_log;  /* lines from before there was a directory */
     struct stream *streams; /* that plugins have open */
-    lathe_host services; /* the table every plugin gets a copy of */
+    lathe_host services;    /* the table every plugin gets a copy of */
 
     struct data_set data[SPLIT_COUNT];
     struct plugin optimizer, schedule;
@@ -137,11 +138,11 @@ struct lathe_session {
     const float *evaluated; /* validate with this block; NULL: weights */
     float *slots[16];
     int32_t slot_count;
-    double *squares;     /* one per chunk */
+    double *squares;      /* one per chunk */
     float **shard_blocks; /* [shards] gradients of those present; NULL: absent */
-    float *gradients;    /* the window's sum after reduce; NULL outside */
-    bool is_mean;        /* the gradients were divided already: somebody looked */
-    bool is_written;     /* … and wrote */
+    float *gradients;     /* the window's sum after reduce; NULL outside */
+    bool is_mean;         /* the gradients were divided already: somebody looked */
+    bool is_written;      /* … and wrote */
 
     /* micro-batch */
     lathe_batch batch;
@@ -156,12 +157,13 @@ struct lathe_session {
     struct order order;
     struct sampler sampler;
     lathe_moment now;
-    int64_t micro;        /* next micro-batch of the epoch */
-    int64_t window_left;  /* micro-batches still to come in this window */
+    int64_t micro;          /* next micro-batch of the epoch */
+    int64_t window_left;    /* micro-batches still to come in this window */
     int64_t samples_before; /* of the step just made */
     struct sums window;
     bool is_epoch_done, is_ended, has_warned_weight;
-    double began; /* clock */
+    int threads_before; /* of the process, when all was composed */
+    double began;       /* clock */
     struct interval log_due, validate_due;
     struct interval *intervals;
     int64_t interval_count;
@@ -176,7 +178,7 @@ struct lathe_session {
     char stop_reason[256];
     _Atomic(const char *) stop_asked; /* by lathe_stop */
     const char *reason;               /* how it ended */
-    enum split visiting; /* the data set whose metrics are being added to */
+    enum split visiting;   /* the data set whose metrics are being added to */
     int64_t recorded_step; /* of the last train record */
     double last_record_seconds;
     int64_t last_record_samples;
@@ -188,8 +190,8 @@ void session_decompose(lathe_session *s);
 /* session_model.c */
 lathe_status session_compose_model(lathe_session *s);
 void session_decompose_model(lathe_session *s);
-lathe_status session_open_plugin(lathe_session *s, const struct use *use, const char *label,
-                                 struct plugin *plugin);
+lathe_status session_open_plugin(lathe_session *s, const struct use *use,
+                                 const char *label, struct plugin *plugin);
 
 /* session_data.c, session_read.c */
 lathe_status session_compose_data(lathe_session *s);
@@ -199,8 +201,9 @@ lathe_status session_make_buffers(lathe_session *s);
 void session_free_buffers(lathe_session *s);
 /* Reads rows first … first+rows-1 of an order into the micro-batch and cuts the slices.
  * order NULL: as they come. */
-lathe_status session_read(lathe_session *s, struct data_set *set, const struct order *order,
-                          int64_t epoch, int64_t first, int64_t rows);
+lathe_status session_read(lathe_session *s, struct data_set *set,
+                          const struct order *order, int64_t epoch, int64_t first,
+                          int64_t rows);
 
 /* session_points.c */
 lathe_status session_list_points(lathe_session *s);
@@ -229,7 +232,8 @@ lathe_status session_judge(lathe_session *s); /* expect */
 lathe_status session_visit(lathe_session *s, enum split split);
 
 /* session_pass.c */
-/* Runs every slice that has rows forward; sums over the tree go to *sums and metrics. */
+/* Runs every slice that has rows forward; sums over the tree go to *sums and
+ * metrics. */
 lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weights,
                              enum split split, struct sums *sums);
 lathe_status session_backward(lathe_session *s);
@@ -238,7 +242,8 @@ lathe_status session_predict(lathe_session *s, const lathe_batch *batch,
                              const lathe_tensor *outputs);
 
 /* session_update.c */
-/* The mean gradient of the window, in place of its sum; NULL outside gradients_ready. */
+/* The mean gradient of the window, in place of its sum; NULL outside
+ * gradients_ready. */
 float *session_take_gradients(lathe_session *s, uint32_t access);
 
 /* services.c */

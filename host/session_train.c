@@ -18,8 +18,7 @@ lathe_status lathe_epoch_begin(lathe_session *s) {
     metrics_restart(s->metrics, SPLIT_TRAIN);
     order_init(&s->order, session_key(s, NULL, PURPOSE_ORDER, s->now.epoch),
                s->data[SPLIT_TRAIN].samples);
-    s->model_key =
-        session_key(s, &s->experiment->model, PURPOSE_MODEL, s->now.epoch);
+    s->model_key = session_key(s, &s->experiment->model, PURPOSE_MODEL, s->now.epoch);
     return session_fire(s, POINT_EPOCH_BEGIN);
 }
 
@@ -34,9 +33,9 @@ lathe_status lathe_step_begin(lathe_session *s) {
 lathe_status lathe_batch_begin(lathe_session *s) {
     if (!s->window_left) return LATHE_END;
     s->now.micro = s->micro % s->sampler.accumulate;
-    lathe_status status = session_read(s, &s->data[SPLIT_TRAIN], &s->order, s->now.epoch,
-                                       s->micro * s->sampler.batch,
-                                       sampler_rows(&s->sampler, s->micro));
+    lathe_status status =
+        session_read(s, &s->data[SPLIT_TRAIN], &s->order, s->now.epoch,
+                     s->micro * s->sampler.batch, sampler_rows(&s->sampler, s->micro));
     if (status != LATHE_OK) return status;
     s->now.batch = &s->batch;
     return session_fire(s, POINT_BATCH_BEGIN);

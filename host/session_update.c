@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "guard.h"
 #include "passes.h"
 #include "session_state.h"
 
@@ -35,8 +36,10 @@ static lathe_status check_finite(lathe_session *s) {
     fail(&s->err, LATHE_EGATE, "the %s is %g", what, isfinite(loss) ? norm : loss);
     error_where(&s->err, "training at epoch %lld, the step after %lld",
                 (long long)s->now.epoch, (long long)s->now.step);
-    error_help(&s->err, "the weights are those of step %lld; a smaller learning rate, or "
-               "train.clip_norm, may keep it finite", (long long)s->now.step);
+    error_help(&s->err,
+               "the weights are those of step %lld; a smaller learning rate, or "
+               "train.clip_norm, may keep it finite",
+               (long long)s->now.step);
     return LATHE_EGATE;
 }
 
@@ -133,20 +136,19 @@ static void step_part(void *context, int worker) {
 
 static lathe_status apply(lathe_session *s) {
     const lathe_optimizer_ops *ops = s->optimizer.ops;
-    struct stepping stepping = {
-        .s = s,
-        .pass = {.parameters = &s->parameters,
-                 .ops = ops,
-                 .optimizer = s->optimizer.self,
-                 .weights = s->weights,
-                 .gradients = s->gradients,
-                 .slots = s->slots,
-                 .slot_count = s->slot_count,
-                 .mean = mean_of(s),
-                 .scale = scale_of(s),
-                 .clip_value = s->experiment->train.clip_value,
-                 .rate = s->now.rate,
-                 .step = s->updates + 1}};
+    struct stepping stepping = {.s = s,
+                                .pass = {.parameters = &s->parameters,
+                                         .ops = ops,
+                                         .optimizer = s->optimizer.self,
+                                         .weights = s->weights,
+                                         .gradients = s->gradients,
+                                         .slots = s->slots,
+                                         .slot_count = s->slot_count,
+                                         .mean = mean_of(s),
+                                         .scale = scale_of(s),
+                                         .clip_value = s->experiment->train.clip_value,
+                                         .rate = s->now.rate,
+                                         .step = s->updates + 1}};
     if (ops->begin) ops->begin(s->optimizer.self, s->updates + 1, s->now.rate);
     s->phase = PHASE_PASS;
     workers_run(s->workers, step_part, &stepping);
@@ -161,9 +163,24 @@ static lathe_status apply(lathe_session *s) {
 static void warn_about_weight(lathe_session *s) {
     if (s->has_warned_weight) return;
     s->has_warned_weight = true;
-    log_line(&s->log, LATHE_LOG_WARNING,
-             "the window of step %lld has weight 0: it counts as a step, and the weights "
-             "stay (said once)", (long long)s->now.step + 1);
+    log_line(
+        &s->log, LATHE_LOG_WARNING,
+        "the window of step %lld has weight 0: it counts as a step, and the weights "
+        "stay (said once)",
+        (long long)s->now.step + 1);
+}
+
+/* One more is ours: the thread that hashes data. A plugin that starts threads only when
+ * it works cannot be told from its neighbours, so the message names what could be
+ * it. */
+static void look_for_threads(lathe_session *s) {
+    int more = guard_threads() - s->threads_before - 1;
+    if (more > 0)
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "%d threads that the host did not start came with the first step: %s, "
+                 "%s or "
+                 "a callback brings its own",
+                 more, s->shards[0].model.label, s->optimizer.label);
 }
 
 lathe_status lathe_update(lathe_session *s) {
@@ -174,7 +191,7 @@ lathe_status lathe_update(lathe_session *s) {
     else if ((status = apply(s)) != LATHE_OK)
         return status;
     s->gradients = NULL;
-    s->now.step++;
+    if (s->now.step++ == 0) look_for_threads(s);
     s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
     session_round_intervals(s);
     status = session_fire(s, POINT_STEP_END);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A visit of a data set that is not trained on: each sample once, in order, weighted. */
+/* A visit of a data set that is not trained on: each sample once, in order,
+ * weighted. */
 #include <math.h>
 #include <string.h>
 

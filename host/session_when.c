@@ -5,7 +5,9 @@
 #include "base/clock.h"
 #include "session_state.h"
 
-double session_seconds(const lathe_session *s) { return clock_seconds() - s->began; }
+double session_seconds(const lathe_session *s) {
+    return clock_seconds() - s->began;
+}
 
 /* Steps until so many samples have been seen: whole epochs, then whole windows. */
 static int64_t steps_of_samples(const struct sampler *sampler, int64_t samples) {
@@ -52,8 +54,10 @@ static bool passes(int64_t before, int64_t now, double period) {
 static bool comes_round(lathe_session *s, struct interval *interval,
                         const struct duration *every) {
     switch (every->unit) {
-    case DURATION_SAMPLES: return passes(s->samples_before, s->now.samples, every->amount);
-    case DURATION_STEPS: return passes(s->now.step - 1, s->now.step, every->amount);
+    case DURATION_SAMPLES:
+        return passes(s->samples_before, s->now.samples, every->amount);
+    case DURATION_STEPS:
+        return passes(s->now.step - 1, s->now.step, every->amount);
     case DURATION_EPOCHS:
         return passes(s->now.step - 1, s->now.step,
                       every->amount * (double)s->sampler.steps_per_epoch);
@@ -63,7 +67,8 @@ static bool comes_round(lathe_session *s, struct interval *interval,
         interval->last_seconds = seconds;
         return true;
     }
-    case DURATION_NONE: break;
+    case DURATION_NONE:
+        break;
     }
     return false;
 }
@@ -71,7 +76,8 @@ static bool comes_round(lathe_session *s, struct interval *interval,
 static void round_interval(lathe_session *s, struct interval *interval) {
     interval->is_due = false;
     for (int i = 0; i < interval->every.count; i++)
-        if (comes_round(s, interval, &interval->every.items[i])) interval->is_due = true;
+        if (comes_round(s, interval, &interval->every.items[i]))
+            interval->is_due = true;
 }
 
 void session_round_intervals(lathe_session *s) {

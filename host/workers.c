@@ -15,7 +15,8 @@
 
 #define SPINS 1000 /* pauses of 40 to 140 cycles: 10 to 50 microseconds */
 
-/* A number that threads wait on: they spin a little, then sleep. On its own cache line. */
+/* A number that threads wait on: they spin a little, then sleep. On its own cache
+ * line. */
 struct gate {
     _Alignas(64) _Atomic uint32_t value;
     _Atomic uint32_t sleepers;
@@ -40,7 +41,9 @@ struct workers {
 
 static _Thread_local int self;
 
-int workers_self(void) { return self; }
+int workers_self(void) {
+    return self;
+}
 
 static void pause_briefly(void) {
 #if defined(__SSE2__)
@@ -56,17 +59,19 @@ static void wait_while(struct gate *gate, uint32_t old) {
     }
     atomic_fetch_add(&gate->sleepers, 1);
     while (atomic_load(&gate->value) == old)
-        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAIT_PRIVATE, old, NULL, NULL, 0);
+        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAIT_PRIVATE, old, NULL,
+                NULL, 0);
     atomic_fetch_sub(&gate->sleepers, 1);
 }
 
 static void wake(struct gate *gate) {
     if (atomic_load(&gate->sleepers))
-        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAKE_PRIVATE, 1 << 30, NULL, NULL,
-                0);
+        syscall(SYS_futex, (uint32_t *)&gate->value, FUTEX_WAKE_PRIVATE, 1 << 30, NULL,
+                NULL, 0);
 }
 
-/* The SSE control word, which decides rounding, traps and denormals; 0 where there is none. */
+/* The SSE control word, which decides rounding, traps and denormals; 0 where there is
+ * none. */
 static uint32_t set_arithmetic(bool flush_denormals) {
 #if defined(__SSE2__)
     uint32_t before = _mm_getcsr();
@@ -126,8 +131,8 @@ lathe_status workers_create(int count, bool flush_denormals, struct workers **wo
         int failure = start_helper(worker);
         if (failure) {
             workers_destroy(w);
-            return fail(err, LATHE_ENOMEM, "cannot start thread %d of %d: %s", i + 1, count,
-                        strerror(failure));
+            return fail(err, LATHE_ENOMEM, "cannot start thread %d of %d: %s", i + 1,
+                        count, strerror(failure));
         }
         w->count++;
     }
@@ -135,9 +140,12 @@ lathe_status workers_create(int count, bool flush_denormals, struct workers **wo
     return LATHE_OK;
 }
 
-int workers_count(const struct workers *workers) { return workers->count; }
+int workers_count(const struct workers *workers) {
+    return workers->count;
+}
 
-void workers_run(struct workers *w, void (*part)(void *context, int worker), void *context) {
+void workers_run(struct workers *w, void (*part)(void *context, int worker),
+                 void *context) {
     uint32_t helpers = (uint32_t)w->count - 1, back = 0;
     uint32_t before = set_arithmetic(w->flush_denormals);
     if (helpers) {
@@ -148,8 +156,8 @@ void workers_run(struct workers *w, void (*part)(void *context, int worker), voi
         wake(&w->start);
     }
     part(context, 0);
-    while (helpers && (back = atomic_load_explicit(&w->done.value, memory_order_acquire)) <
-                          helpers)
+    while (helpers && (back = atomic_load_explicit(&w->done.value,
+                                                   memory_order_acquire)) < helpers)
         wait_while(&w->done, back);
     restore_arithmetic(before);
 }

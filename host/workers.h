@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of one session. They share out a fixed number of parts and meet again before
- * `workers_run` returns; which thread does which part changes no bit of any result. The
- * calling thread is worker 0, so with one worker there is no thread and no lock. */
+/* The threads of one session. They share out a fixed number of parts and meet again
+ * before `workers_run` returns; which thread does which part changes no bit of any
+ * result. The calling thread is worker 0, so with one worker there is no thread and no
+ * lock. */
 #ifndef HOST_WORKERS_H
 #define HOST_WORKERS_H
 

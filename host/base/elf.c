@@ -115,8 +115,8 @@ static lathe_status read_header(const struct elf *elf, Elf64_Ehdr *header,
     return LATHE_OK;
 }
 
-/* Everything that the loader would map must be in the file, or touching it is a SIGBUS.
- */
+/* Everything that the loader would map must be in the file, or touching it is a
+ * SIGBUS. */
 static lathe_status check_segments(const struct elf *elf, struct error *err) {
     uint64_t end = 0, next = 0;
     int load_count = 0;

@@ -28,8 +28,8 @@ __attribute__((format(printf, 2, 3))) void error_where(struct error *err,
                                                        const char *format, ...);
 __attribute__((format(printf, 2, 3))) void error_help(struct error *err,
                                                       const char *format, ...);
-/* The exit status of the program that it amounts to; LATHE_OK and normal outcomes: 0.
- */
+/* The exit status of the program that it amounts to; LATHE_OK and normal outcomes:
+ * 0. */
 int error_exit_code(lathe_status status);
 /* The status that a failed system call amounts to: ENOENT, EACCES, ENOMEM, … */
 lathe_status error_from_errno(int number);

@@ -125,8 +125,8 @@ static lathe_status read_all(int fd, const char *path, size_t limit, struct text
 
 lathe_status file_read(const char *path, size_t limit, char **content, size_t *length,
                        struct error *err) {
-    int fd;
-    int64_t size;
+    int fd = -1;
+    int64_t size = 0;
     lathe_status status = file_open(path, &fd, &size, err);
     if (status) return status;
     struct text text = {0};
@@ -198,7 +198,7 @@ lathe_status file_replace(const char *path, const void *bytes, size_t count,
     char *aside;
     int fd = -1;
     lathe_status status = open_aside(path, &aside, &fd, err);
-    if (status) return status;
+    if (!aside) return status;
     status = file_write(fd, bytes, count, path, err);
     if (!status && fsync(fd))
         status =

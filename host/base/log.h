@@ -10,8 +10,8 @@
 #include <lathe/host.h> /* LATHE_LOG_* */
 
 struct log {
-    /* Gets each finished line, without a newline, one at a time; NULL: lines are lost.
-     */
+    /* Gets each finished line, without a newline, one at a time; NULL: lines are
+     * lost. */
     void (*write)(void *context, int32_t level, const char *text);
     void *context;
     int lock; /* a spin lock: lines are short and rare */

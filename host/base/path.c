@@ -82,7 +82,8 @@ char *path_xdg(const char *what) {
 }
 
 bool path_is_plain_name(const char *name) {
-    return name[0] && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, "..");
+    return name[0] && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0;
 }
 
 static lathe_status make_directory(const char *path, struct error *err) {

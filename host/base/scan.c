@@ -31,11 +31,13 @@ static bool is_wordly(int c) {
 }
 
 void scan_space(struct scan *scan) {
-    while (scan->at < scan->end && memchr(" \t\r\n", *scan->at, 4)) scan->at++;
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t' ||
+                                    *scan->at == '\r' || *scan->at == '\n'))
+        scan->at++;
 }
 
-/* Copies the run of letters, digits, '.', '+', '-' at `from`; returns its full length.
- */
+/* Copies the run of letters, digits, '.', '+', '-' at `from`; returns its full
+ * length. */
 size_t scan_copy_word(const struct scan *scan, const char *from, char *word,
                       size_t room) {
     size_t length = 0;
@@ -87,8 +89,8 @@ lathe_status scan_unexpected(struct scan *scan, const char *wanted) {
 
 /* ---- strings ---- */
 
-/* The four digits of \uXXXX at `from`, which points at the 'u'; -1 when they are not.
- */
+/* The four digits of \uXXXX at `from`, which points at the 'u'; -1 when they are
+ * not. */
 static int32_t read_hex(const struct scan *scan, const char *from) {
     if (scan->end - from < 5) return -1;
     int32_t value = 0;
@@ -286,7 +288,8 @@ lathe_status scan_word(struct scan *scan) {
     char word[64];
     size_t length = scan_copy_word(scan, scan->at, word, sizeof word);
     if (length == 0) return scan_unexpected(scan, "a value");
-    if (strcmp(word, "true") && strcmp(word, "false") && strcmp(word, "null"))
+    if (strcmp(word, "true") != 0 && strcmp(word, "false") != 0 &&
+        strcmp(word, "null") != 0)
         return fail_word(scan);
     scan->at += length;
     return LATHE_OK;

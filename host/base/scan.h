@@ -27,8 +27,8 @@ lathe_status scan_word(struct scan *scan);   /* true, false, null */
 
 /* The next character does not belong; `wanted` is what does. */
 lathe_status scan_unexpected(struct scan *scan, const char *wanted);
-/* Copies the run of letters, digits, '.', '+', '-' at `from`; returns its full length.
- */
+/* Copies the run of letters, digits, '.', '+', '-' at `from`; returns its full
+ * length. */
 size_t scan_copy_word(const struct scan *scan, const char *from, char *word,
                       size_t room);
 /* Notes where a fault is, and hands on the status of the fail() that told it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Is this text JSON (RFC 8259)? Finds the first fault and says it to a person: what
  * stands there, what belongs there, what to write instead. Builds nothing; never
- * recurses, so text of any depth can be looked at. Duplicate keys are not its business.
- */
+ * recurses, so text of any depth can be looked at. Duplicate keys are not its
+ * business. */
 #ifndef HOST_BASE_SYNTAX_H
 #define HOST_BASE_SYNTAX_H
 

@@ -33,8 +33,8 @@ void text_finish(struct text *text);
 char *text_copy(const char *string);
 __attribute__((format(printf, 1, 2))) char *text_make(const char *format, ...);
 
-/* Bytes of the well-formed UTF-8 sequence that `bytes` begins with; 0: there is none.
- */
+/* Bytes of the well-formed UTF-8 sequence that `bytes` begins with; 0: there is
+ * none. */
 size_t text_utf8(const char *bytes, size_t count);
 /* In place: each control character and each byte that is not UTF-8 becomes '?'. */
 void text_clean(char *string);

@@ -11,8 +11,8 @@ const char *entry_name(const struct registry_entry *entry);
 const char *entry_status(const struct registry_entry *entry); /* "ok", "refused", … */
 /* "optimizer/sgd 1.0.0", as far as it is known; "" when nothing is. */
 void entry_add_title(const struct registry_entry *entry, struct text *text);
-/* "kind": …, "name": …, up to "reason": …, without the braces; unknown ones are null.
- */
+/* "kind": …, "name": …, up to "reason": …, without the braces; unknown ones are
+ * null. */
 void entry_add_json(const struct registry_entry *entry, struct text *text);
 /* Why it is not used, in up to three lines, each after `indent`. */
 void entry_add_reason(const struct registry_entry *entry, const char *indent,

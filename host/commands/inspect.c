@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* lathe inspect: what one plugin is and takes, as its manifest says. Opens no library.
- */
+/* lathe inspect: what one plugin is and takes, as its manifest says. Opens no
+ * library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,8 +47,8 @@ static int tell_unknown(const struct registry *registry, uint32_t kind,
 static int tell_ambiguous(const struct registry_entry *a,
                           const struct registry_entry *b, const char *name,
                           struct error *err) {
-    fail(err, LATHE_EINVAL, "\"%s\" is a %s and a %s", name, entry_kind(a),
-         entry_kind(b));
+    fail(err, LATHE_EINVAL, "\"%s\" is the name of two plugins: %s and %s", name,
+         entry_kind(a), entry_kind(b));
     error_where(err, "command line of \"inspect\"");
     error_help(err, "write %s/%s or %s/%s", entry_kind(a), name, entry_kind(b), name);
     return EXIT_USAGE;

@@ -30,7 +30,7 @@ struct run {
 /* A handler gets no argument. It finds no session while one is being opened: what came
  * then is kept in `pending`. */
 static _Atomic(lathe_session *) running;
-static volatile sig_atomic_t pending, is_interactive;
+static volatile sig_atomic_t pending, interrupts, is_interactive;
 
 static const char *stop_reason(int number) {
     return number == SIGINT ? "interrupted" : "preempted";
@@ -43,9 +43,11 @@ static void stop(int number) {
     lathe_session *session = atomic_load(&running);
     if (!pending) pending = number;
     if (session) lathe_stop(session, stop_reason(number));
-    if (number == SIGINT) {
+    if (number == SIGINT && interrupts++ > 0) {
         signal(SIGINT, SIG_DFL);
-        if (is_interactive) (void)!write(STDERR_FILENO, note, sizeof note - 1);
+        raise(SIGINT); /* takes effect when the handler returns */
+    } else if (number == SIGINT && is_interactive) {
+        (void)!write(STDERR_FILENO, note, sizeof note - 1);
     }
     errno = saved;
 }

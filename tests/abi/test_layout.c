@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The headers against the frozen table layout.def: nothing that was promised has moved.
- */
+/* The headers against the frozen table layout.def: nothing that was promised has
+ * moved. */
 #include "support/test.h"
 
 #include <string.h>

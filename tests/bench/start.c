@@ -45,8 +45,8 @@ static void discard(const char *directory) {
     spawn(argv, "/dev/null", O_WRONLY);
 }
 
-/* What `stamp` saw of one run of fashion-mlp.json with further arguments (NULL-ended).
- */
+/* What `stamp` saw of one run of fashion-mlp.json with further arguments
+ * (NULL-ended). */
 struct seen {
     double first_step; /* seconds from the start of the program */
     double peak_mib;
@@ -84,8 +84,8 @@ static struct seen run_lathe(const struct bench *bench, const char *const *argum
     return (struct seen){first_step - begin, (double)kib / 1024};
 }
 
-/* The four files as they come out of gzip, in our directory; then overrides for them.
- */
+/* The four files as they come out of gzip, in our directory; then overrides for
+ * them. */
 static void unpack(const struct bench *bench, char (*overrides)[192],
                    const char **list) {
     static const char *const places[] = {

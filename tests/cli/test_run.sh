@@ -97,6 +97,26 @@ for ending in INT:130:interrupted TERM:75:preempted; do
     has out "{\"event\":\"end\",\"reason\":\"$reason\","
 done
 
+# ---- Ctrl-C while the run is being put together, and one more than is waited for ----
+mkfifo fifo
+cat >slow.json <<'END'
+{ "lathe": 1, "name": "slow", "seed": 1,
+  "data": { "train": { "use": "blobs", "samples": 4000000, "features": 64 } },
+  "model": { "use": "mlp", "hidden": [64] },
+  "optimizer": { "use": "sgd", "lr": 0.1 },
+  "train": { "until": "1ep", "batch": 1000000, "log": "1step" } }
+END
+tried='kill -INT twice'
+"$LATHE" run slow.json --run-dir slow >out 2>err &
+run=$!
+while [[ ! -e slow/status.json ]] && kill -0 "$run" 2>err; do sleep 0.05; done
+kill -INT "$run"
+sleep 0.05
+kill -INT "$run"
+wait "$run"
+holds 'exit status 130' test $? = 130
+lacks err 'changed what signal'
+
 # ---- stdout that takes nothing ends the run ----
 tried='run --json >/dev/full'
 "$LATHE" run small.json train.until=100000ep --json --run-dir dev-full >/dev/full 2>err
@@ -111,7 +131,7 @@ tried='run >&- 2>&-'
 "$LATHE" run small.json --run-dir closed >&- 2>&-
 holds 'exit status 0' test $? = 0
 lacks closed/metrics.jsonl lathe
-lacks closed/metrics.jsonl epoch\ 
+lacks closed/metrics.jsonl 'epoch '
 
 # ---- a terminal ----
 if command -v script >/dev/null; then

@@ -157,8 +157,8 @@ static void refuses_gzip_that_is_cut_short(void **state) {
 static void refuses_gzip_with_a_changed_byte_anywhere(void **state) {
     (void)state;
     size_t size = size_of("plain.gz");
-    /* The header holds time and name, which are nobody's business: start behind them.
-     */
+    /* The header holds time and name, which are nobody's business: start behind
+     * them. */
     for (size_t at = 32; at < size; at += size / 61) {
         change_file("plain.gz", "bad.gz", 0, at, 0x10);
         assert_refused("bad.gz", LATHE_EDATA, "damaged or cut short");

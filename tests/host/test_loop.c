@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The arithmetic of the loop, on a model whose updates can be done by hand. Each test is a
- * fault that was reported of another trainer. */
+/* The arithmetic of the loop, on a model whose updates can be done by hand. Each test
+ * is a fault that was reported of another trainer. */
 #include "support/test.h"
 
 #include "support/runs.h"
 
 /* One weight, gradient 1 per sample, learning rate 1: each step moves w by -1. */
-#define SCALAR(data, train)                                                               \
-    "{'lathe':1,'name':'probe','seed':1,'data':{" data "},'model':{'use':'scalar'},"      \
-    "'optimizer':{'use':'sgd','lr':1},'train':{" train "},"                               \
+#define SCALAR(data, train)                                                            \
+    "{'lathe':1,'name':'probe','seed':1,'data':{" data "},'model':{'use':'scalar'},"   \
+    "'optimizer':{'use':'sgd','lr':1},'train':{" train "},"                            \
     "'callbacks':[{'use':'recorder','file':'@'}]}"
 #define IDS(count) "'train':{'use':'ids','count':" #count "}"
 
@@ -16,8 +16,7 @@
 
 static void begin(struct run *run, const char *text, const char *const *overrides) {
     run_begin(run, text, overrides);
-    if (run->status != LATHE_OK)
-        fail_msg("%s (%s)", run->error.what, run->error.where);
+    if (run->status != LATHE_OK) fail_msg("%s (%s)", run->error.what, run->error.where);
 }
 
 static float end_weight(const char *text, const char *const *overrides) {
@@ -68,10 +67,11 @@ static void steps_are_updates(void **state) {
     (void)state;
     struct run run;
     begin(&run,
-          "{'lathe':1,'seed':1,'data':{" IDS(4) "},'model':{'use':'scalar'},"
-          "'optimizer':{'use':'sgd','lr':1},"
-          "'train':{'until':'3ep','batch':1,'accumulate':2},"
-          "'callbacks':[{'use':'recorder','file':'@','is_due':'2step'}]}",
+          "{'lathe':1,'seed':1,'data':{" IDS(
+              4) "},'model':{'use':'scalar'},"
+                 "'optimizer':{'use':'sgd','lr':1},"
+                 "'train':{'until':'3ep','batch':1,'accumulate':2},"
+                 "'callbacks':[{'use':'recorder','file':'@','is_due':'2step'}]}",
           NULL);
     int64_t due[8];
     int count = 0;
@@ -97,7 +97,8 @@ static void validation_counts_steps_too(void **state) {
     int micros = 0, at[4], count = 0;
     for (int i = 0; i < run.line_count; i++) {
         micros += !strncmp(run.lines[i], "batch_end", 9);
-        if (!strncmp(run.lines[i], "validation_begin", 16) && count < 4) at[count++] = micros;
+        if (!strncmp(run.lines[i], "validation_begin", 16) && count < 4)
+            at[count++] = micros;
     }
     assert_int_equal(count, 2);
     assert_int_equal(at[0], 8);
@@ -132,9 +133,11 @@ static void logged_loss_does_not_depend_on_accumulation(void **state) {
     for (int i = 0; i < 3; i++) {
         struct run run;
         begin(&run,
-              "{'lathe':1,'seed':1,'data':{" IDS(20) "},"
-              "'model':{'use':'scalar','start':2},'optimizer':{'use':'sgd','lr':0},"
-              "'train':{'until':'2ep','batch':3,'log':'1step'}}",
+              "{'lathe':1,'seed':1,'data':{" IDS(
+                  20) "},"
+                      "'model':{'use':'scalar','start':2},'optimizer':{'use':'sgd','lr'"
+                      ":0},"
+                      "'train':{'until':'2ep','batch':3,'log':'1step'}}",
               OVERRIDES(numbers[i]));
         assert_true(run_value(&run, "train/loss") == 2);
         for (int j = 0; j < run.record_count - 1; j++)
@@ -264,7 +267,8 @@ static void more_shards_than_rows_are_left_out(void **state) {
     (void)state;
     struct run run;
     begin(&run, SCALAR(IDS(9), "'until':'1ep','batch':8,'shards':8"), NULL);
-    assert_true(run_weight(&run) == -2); /* 8 rows, then 1 row in the last of 8 slices */
+    assert_true(run_weight(&run) ==
+                -2); /* 8 rows, then 1 row in the last of 8 slices */
     run_finish(&run);
 }
 

@@ -198,16 +198,17 @@ static void schemas_are_described_in_a_line(void **state) {
     }
 }
 
-#define GROUP(name)                                                                    \
-    { name, every_case_of_the_group_reports_exactly_that, NULL, NULL, (char *)name }
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        GROUP("values"),
-        GROUP("durations"),
-        GROUP("objects"),
-        GROUP("plugins"),
-        GROUP("schemas"),
+        {"values", every_case_of_the_group_reports_exactly_that, NULL, NULL, "values"},
+        {"durations", every_case_of_the_group_reports_exactly_that, NULL, NULL,
+         "durations"},
+        {"objects", every_case_of_the_group_reports_exactly_that, NULL, NULL,
+         "objects"},
+        {"plugins", every_case_of_the_group_reports_exactly_that, NULL, NULL,
+         "plugins"},
+        {"schemas", every_case_of_the_group_reports_exactly_that, NULL, NULL,
+         "schemas"},
         cmocka_unit_test(durations_are_read_whichever_way_they_are_spelled),
         cmocka_unit_test(values_are_found_by_their_path),
         cmocka_unit_test(declarations_are_found_by_the_same_path),

@@ -7,8 +7,8 @@
 
 #include "parameters.h"
 
-static int32_t declare(struct parameters *all, const char *name, uint32_t flags, int64_t a,
-                       int64_t b) {
+static int32_t declare(struct parameters *all, const char *name, uint32_t flags,
+                       int64_t a, int64_t b) {
     const lathe_parameter p = {.size = sizeof p,
                                .flags = flags,
                                .name = name,
@@ -83,7 +83,7 @@ static void starts_are_drawn_by_declaration(void **state) {
         sum += (double)a[i];
         squares += (double)a[i] * (double)a[i];
     }
-    assert_true(fabs(sum / 10000) < 0.05);             /* deviation of the mean: 0.0115 */
+    assert_true(fabs(sum / 10000) < 0.05); /* deviation of the mean: 0.0115 */
     assert_true(fabs(squares / 10000 - 4.0 / 3) < 0.06); /* variance of U(-2, 2): 4/3 */
     block_destroy(a, all.size);
     block_destroy(b, more.size);

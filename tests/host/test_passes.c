@@ -42,7 +42,8 @@ static void reduce(float *const *shards, int count, double *squares, int workers
                                      .size = SIZE,
                                      .trained_end = SIZE - 50,
                                      .squares = squares};
-    for (int worker = 0; worker < workers; worker++) passes_reduce(&pass, worker, workers);
+    for (int worker = 0; worker < workers; worker++)
+        passes_reduce(&pass, worker, workers);
 }
 
 static void reduce_is_the_tree(void **state) {
@@ -58,7 +59,8 @@ static void reduce_is_the_tree(void **state) {
                 shards[i] = present >> i & 1 ? blocks[i] : NULL;
                 if (shards[i] && !first) first = shards[i];
             }
-            for (int64_t i = 0; i < SIZE; i++) expected[i] = reference(shards, count, i);
+            for (int64_t i = 0; i < SIZE; i++)
+                expected[i] = reference(shards, count, i);
             double squares[8];
             reduce(shards, count, squares, 1 + (int)present % 3);
             assert_memory_equal(first, expected, SIZE * sizeof(float));
@@ -73,7 +75,8 @@ static void norm_is_right_whoever_adds(void **state) {
     float *shards[1] = {block};
     fill(block, 3);
     double sums[4], exact = 0;
-    for (int64_t i = 0; i < SIZE - 50; i++) exact += (double)block[i] * (double)block[i];
+    for (int64_t i = 0; i < SIZE - 50; i++)
+        exact += (double)block[i] * (double)block[i];
     for (int workers = 1; workers <= 4; workers++) {
         double squares[8];
         reduce(shards, 1, squares, workers);

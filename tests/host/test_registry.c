@@ -289,7 +289,7 @@ static void what_is_not_found_is_explained(void **state) {
                      "there is no optimizer \"t-adamm\"", "did you mean \"t-adamw\"?");
     assert_not_found(registry, LATHE_KIND_SCHEDULE, "t-adamw",
                      "there is no schedule \"t-adamw\"",
-                     "is a optimizer: optimizer/t-adamw");
+                     "is an optimizer: optimizer/t-adamw");
     assert_not_found(registry, LATHE_KIND_CALLBACK, "quite-different",
                      "there is no callback \"quite-different\"", fixture->folder);
     struct error err = {0};
@@ -297,7 +297,7 @@ static void what_is_not_found_is_explained(void **state) {
     registry_find(registry, LATHE_KIND_CALLBACK, "t-bad", &manifest, &err);
     assert_non_null(
         strstr(err.what, "callback \"t-bad\" was refused: it is not a shared object"));
-    assert_non_null(strstr(err.where, "/a/y/x.so"));
+    assert_non_null(strstr(err.what, "/a/y/x.so)"));
     registry_close(registry);
 }
 

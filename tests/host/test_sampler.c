@@ -63,7 +63,8 @@ static void orders_differ_by_key_and_repeat(void **state) {
     }
 }
 
-/* Chi-squared over where position 0 goes: 63 degrees of freedom, mean 63, deviation 11. */
+/* Chi-squared over where position 0 goes: 63 degrees of freedom, mean 63, deviation
+ * 11. */
 static void places_are_even(void **state) {
     (void)state;
     enum { LENGTH = 64, KEYS = 64000 };
@@ -74,7 +75,8 @@ static void places_are_even(void **state) {
         counts[order_at(&order, 0)]++;
     }
     double chi = 0, expected = (double)KEYS / LENGTH;
-    for (int i = 0; i < LENGTH; i++) chi += (counts[i] - expected) * (counts[i] - expected);
+    for (int i = 0; i < LENGTH; i++)
+        chi += (counts[i] - expected) * (counts[i] - expected);
     chi /= expected;
     assert_true(chi > 63 - 4 * 11 && chi < 63 + 5 * 11);
 }

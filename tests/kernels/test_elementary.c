@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exp, tanh and the normal distribution against libm in double, over their whole range.
- */
+/* exp, tanh and the normal distribution against libm in double, over their whole
+ * range. */
 #include "support/arrays.h"
 
 #include "kernels/elementary.h"

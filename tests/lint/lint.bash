@@ -43,7 +43,7 @@ c_files() { every_file "${@:-host}" -- '*.c' '*.h'; }
 text_files() {
     find . \( -name .git -o -name 'build*' -o -name runs \) -prune -o \
         -type f \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.bash' -o \
-        -name '*.md' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.txt' -o \
+        -name '*.def' -o -name '*.md' -o -name '*.cmake' -o -name CMakeLists.txt -o -name '*.txt' -o \
         -name '.clang-*' -o -name .editorconfig -o -name .gitignore -o \
         -path ./dev -o -path ./.ci/run -o -path './manifests/*.json' -o \
         -path './plugins/*.json' \) -print | sed 's|^\./||' | sort

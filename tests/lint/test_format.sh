@@ -2,16 +2,15 @@
 # Every C file is as clang-format leaves it; every text file ends in a newline, and no line
 # in a blank.
 source "$(dirname "$0")/lint.bash"
-while read -r file; do
-    while IFS=: read -r line _; do complain "$file:$line" "ends in a blank"
-    done < <(grep -nE '[[:blank:]]$' "$file")
+mapfile -t texts < <(text_files)
+mapfile -t untabbed < <(text_files | grep -E '\.([ch]|cc|sh|json)$|^dev$')
+while IFS=: read -r file line _; do complain "$file:$line" "ends in a blank"
+done < <(grep -nHE '[[:blank:]]$' "${texts[@]}")
+while IFS=: read -r file line _; do complain "$file:$line" "has a tab"
+done < <(grep -nH $'\t' "${untabbed[@]}")
+for file in "${texts[@]}"; do
     [[ -z $(tail -c 1 "$file") ]] || complain "$file" "does not end in a newline"
-    case $file in
-    *.[ch] | *.cc | dev | *.sh | *.json)
-        while IFS=: read -r line _; do complain "$file:$line" "has a tab"
-        done < <(grep -n $'\t' "$file") ;;
-    esac
-done < <(text_files)
+done
 
 command -v clang-format >/dev/null || { verdict; skip "clang-format is not installed"; }
 every_file host sdk plugins tests -- '*.c' '*.h' '*.cc' |

@@ -70,8 +70,8 @@ static inline const void *fake_extension(const lathe_host *host, const char *id)
     return NULL;
 }
 
-/* A path the manifest does not declare would fail create in a session: here, the test.
- */
+/* A path the manifest does not declare would fail create in a session: here, the
+ * test. */
 static inline const struct json *fake_option(const lathe_host *host, const char *path) {
     struct fake_host *fake = fake_of(host);
     if (fake->manifest &&
@@ -169,8 +169,8 @@ static inline void fake_host_init(struct fake_host *fake, const char *options) {
 }
 
 /* Fills in the defaults of plugins/<plugin>/plugin.json ("dataset/csv") and fails the
- * test when the options do not fit it; from then on, only what it declares may be read.
- */
+ * test when the options do not fit it; from then on, only what it declares may be
+ * read. */
 static inline void fake_host_manifest(struct fake_host *fake, const char *plugin) {
     static const char *const reserved[] = {"use", "id", NULL};
     const char *source = getenv("SOURCE");

@@ -41,8 +41,10 @@ static void take_log(void *context, int32_t level, const char *text) {
 static char *expand(const char *text, const char *file) {
     char *full = calloc(1, strlen(text) * 2 + 8 * strlen(file) + 1);
     for (char *to = full; *text; text++) {
-        if (*text == '@') to = stpcpy(to, file);
-        else *to++ = *text == '\'' ? '"' : *text;
+        if (*text == '@')
+            to = stpcpy(to, file);
+        else
+            *to++ = *text == '\'' ? '"' : *text;
     }
     return full;
 }

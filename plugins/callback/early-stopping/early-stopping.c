@@ -36,7 +36,7 @@ static lathe_status make(const lathe_host *host, void **self) {
 
 static int is_higher_better(const struct early_stopping *e) {
     lathe_metric_view view = {.size = sizeof view};
-    if (strcmp(e->direction, "auto")) return !strcmp(e->direction, "higher");
+    if (strcmp(e->direction, "auto") != 0) return !strcmp(e->direction, "higher");
     for (int64_t i = 0; e->host->metric_at(e->host, i, &view) == LATHE_OK; i++)
         if (!strcmp(view.name, e->watch))
             return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
@@ -47,7 +47,7 @@ static lathe_status validation_end(void *self, const lathe_moment *at) {
     struct early_stopping *e = self;
     struct state *state = &e->state;
     double value;
-    if (strcmp(at->split, "validation")) return LATHE_OK;
+    if (strcmp(at->split, "validation") != 0) return LATHE_OK;
     if (!e->host->value(e->host, e->metric, &value)) return LATHE_OK;
     double gain = is_higher_better(e) ? value - state->best : state->best - value;
     if (gain > e->min_delta || (isnan(state->best) && !isnan(value))) {
@@ -76,7 +76,7 @@ static lathe_status load(void *self, const lathe_reader *from) {
     lathe_status status = from->read(from, found, sizeof found, &got);
     if (status != LATHE_OK) return status;
     if (got != sizeof *found ||
-        memcmp(found->magic, e->state.magic, sizeof found->magic) ||
+        memcmp(found->magic, e->state.magic, sizeof found->magic) != 0 ||
         !memchr(found->watch, 0, sizeof found->watch) || found->stale < 0)
         return lathe_fail(e->host, LATHE_EDATA,
                           "this is not a state of early-stopping");

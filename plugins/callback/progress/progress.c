@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Shows on stderr how far the run is: on a terminal a line that is drawn again and
  * again, elsewhere a plain line from time to time; both print one line for each epoch.
- * It reads the clock every so many steps, as many as keep it below 20 times a second.
- */
+ * It reads the clock every so many steps, as many as keep it below 20 times a
+ * second. */
 #include <lathe/callback.h>
 
 #include <langinfo.h>
@@ -110,7 +110,8 @@ static int add_metrics(struct line *line, const lathe_host *host, const char *sp
     size_t length = strlen(split);
     lathe_metric_view view = {.size = sizeof view};
     for (int64_t i = 0; host->metric_at(host, i, &view) == LATHE_OK; i++) {
-        if (strncmp(view.name, split, length) || view.name[length] != '/') continue;
+        if (strncmp(view.name, split, length) != 0 || view.name[length] != '/')
+            continue;
         if (view.step < 0 || (fresh_step >= 0 && view.step != fresh_step)) continue;
         add(line, "%s%s %#.4g", count++ ? between : "", view.name + length + 1,
             view.value);
@@ -161,10 +162,11 @@ static void wipe(struct progress *p) {
 
 static size_t find_columns(const struct progress *p) {
     struct winsize size;
-    const char *columns = getenv("COLUMNS");
     if (p->width > 0) return (size_t)p->width;
     if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 0) return size.ws_col;
-    return columns && atoi(columns) > 0 ? (size_t)atoi(columns) : 80;
+    const char *text = getenv("COLUMNS");
+    unsigned long columns = text ? strtoul(text, NULL, 10) : 0;
+    return columns > 0 && columns < 10000 ? columns : 80;
 }
 
 static void add_bar(struct line *line, const struct progress *p, double fraction,
@@ -258,7 +260,7 @@ static void print_measured(struct progress *p, const lathe_moment *at, int is_ep
 
 static int is_terminal(void) {
     const char *term = getenv("TERM");
-    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
 /* Asks for the user's character set without setting the process's locale. */
@@ -344,8 +346,8 @@ static lathe_status validation_begin(void *self, const lathe_moment *at) {
 static lathe_status validation_end(void *self, const lathe_moment *at) {
     struct progress *p = self;
     p->epoch.paused_seconds += now_seconds() - p->epoch.pause_began_seconds;
-    int is_shown_later = strcmp(at->split, "validation") || is_epochs_last(p, at);
-    if (!p->is_quiet && !is_shown_later) print_measured(p, at, 0);
+    int is_shown = strcmp(at->split, "validation") == 0 && !is_epochs_last(p, at);
+    if (!p->is_quiet && is_shown) print_measured(p, at, 0);
     return LATHE_OK;
 }
 

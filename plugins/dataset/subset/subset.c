@@ -65,8 +65,8 @@ static lathe_status open_inner(const lathe_host *host, struct subset *subset) {
     if (from >= to || to > listener.samples)
         return lathe_fail(
             host, LATHE_EINVAL,
-            "range: [%lld, %lld] is not a part of the %lld samples; it goes "
-            "from 0 or more to more than that, at most %lld",
+            "range: [%lld, %lld] is not a part of the %lld samples; it is "
+            "[from, to] with 0 <= from < to <= %lld",
             (long long)from, (long long)to, (long long)listener.samples,
             (long long)listener.samples);
     subset->from = from;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A callback is called at points of the loop, in the order of the experiment file. A slot
- * that is NULL is not subscribed to and costs nothing. No point is mandatory.
+/* A callback is called at points of the loop, in the order of the experiment file. A
+ * slot that is NULL is not subscribed to and costs nothing. No point is mandatory.
  *
  *   run_begin
  *     epoch_begin
@@ -24,21 +24,22 @@
 
 /* Where the run is. Valid during the call. */
 typedef struct lathe_moment {
-    uint32_t size, resumed;      /* resumed: run_begin of a run that goes on */
-    int64_t stage, epoch;        /* from 1 */
-    int64_t step;                /* updates made: 0 at the start */
-    int64_t micro;               /* of the window, from 0 */
-    int64_t samples;             /* training samples visited, all ranks */
-    int64_t steps_total;         /* updates in all; 0: not known */
-    int64_t steps_per_epoch;     /* 0: not known */
-    double loss;                 /* mean over the window, or over the validation, so far */
-    double weight;               /* what that mean is over */
-    double gradient_norm;        /* of the mean gradient, before clipping */
-    double rate;                 /* learning rate of this step (of group 0) */
-    const char *split;           /* "train", "validation", "test" */
-    const char *reason;          /* run_end: "completed", "stopped", …; else NULL */
-    const lathe_batch *batch;    /* batch points: the micro-batch, all slices; else NULL */
-    const lathe_tensor *outputs; /* [outputs of the model], same rows; NULL: not wanted */
+    uint32_t size, resumed;   /* resumed: run_begin of a run that goes on */
+    int64_t stage, epoch;     /* from 1 */
+    int64_t step;             /* updates made: 0 at the start */
+    int64_t micro;            /* of the window, from 0 */
+    int64_t samples;          /* training samples visited, all ranks */
+    int64_t steps_total;      /* updates in all; 0: not known */
+    int64_t steps_per_epoch;  /* 0: not known */
+    double loss;              /* mean over the window, or over the validation, so far */
+    double weight;            /* what that mean is over */
+    double gradient_norm;     /* of the mean gradient, before clipping */
+    double rate;              /* learning rate of this step (of group 0) */
+    const char *split;        /* "train", "validation", "test" */
+    const char *reason;       /* run_end: "completed", "stopped", …; else NULL */
+    const lathe_batch *batch; /* batch points: the micro-batch, all slices; else NULL */
+    const lathe_tensor
+        *outputs; /* [outputs of the model], same rows; NULL: not wanted */
 } lathe_moment;
 #define LATHE_MOMENT_SIZE_1_0 128u
 
@@ -61,7 +62,7 @@ typedef struct lathe_callback_ops {
 } lathe_callback_ops;
 #define LATHE_CALLBACK_OPS_SIZE_1_0 152u
 
-#define LATHE_CALLBACK(...)                                                               \
+#define LATHE_CALLBACK(...)                                                            \
     LATHE_PLUGIN_(LATHE_KIND_CALLBACK, lathe_callback_ops, __VA_ARGS__)
 
 #endif

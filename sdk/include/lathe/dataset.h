@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A dataset says what a sample looks like and fills buffers of the host's with samples. It
- * does not shuffle, batch, slice or prefetch: the host does. `describe` and `read` are
- * mandatory; a stream that has `next` instead is in draft/next.h. */
+/* A dataset says what a sample looks like and fills buffers of the host's with samples.
+ * It does not shuffle, batch, slice or prefetch: the host does. `describe` and `read`
+ * are mandatory; a stream that has `next` instead is in draft/next.h. */
 #ifndef LATHE_DATASET_H
 #define LATHE_DATASET_H
 
@@ -35,6 +35,7 @@ typedef struct lathe_dataset_ops {
 } lathe_dataset_ops;
 #define LATHE_DATASET_OPS_SIZE_1_0 72u
 
-#define LATHE_DATASET(...) LATHE_PLUGIN_(LATHE_KIND_DATASET, lathe_dataset_ops, __VA_ARGS__)
+#define LATHE_DATASET(...)                                                             \
+    LATHE_PLUGIN_(LATHE_KIND_DATASET, lathe_dataset_ops, __VA_ARGS__)
 
 #endif

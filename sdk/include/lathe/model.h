@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A model says which parameters it wants and computes losses and gradients on slices of
- * batches. It owns none of the weights: the host lays all parameters out in one block and
- * hands base pointers to every pass. It holds no threads: the host runs one instance per
- * shard. `describe`, `bind`, `forward` and `backward` are mandatory. */
+ * batches. It owns none of the weights: the host lays all parameters out in one block
+ * and hands base pointers to every pass. It holds no threads: the host runs one
+ * instance per shard. `describe`, `bind`, `forward` and `backward` are mandatory. */
 #ifndef LATHE_MODEL_H
 #define LATHE_MODEL_H
 
@@ -14,9 +14,11 @@
 #define LATHE_PREDICT 3u  /* outputs only; labels are not there */
 
 /* ops->flags */
-#define LATHE_COUPLES_ROWS 1u /* batch statistics: shards are part of the mathematics */
+/* Statistics of the batch: shards are part of the mathematics. */
+#define LATHE_COUPLES_ROWS 1u
 
-/* How a parameter starts: a and b are value and nothing; mean and deviation; low and high. */
+/* How a parameter starts: a and b are value and nothing; mean and deviation; low and
+ * high. */
 #define LATHE_INIT_CONSTANT 0u
 #define LATHE_INIT_NORMAL 1u
 #define LATHE_INIT_UNIFORM 2u
@@ -36,7 +38,8 @@ typedef struct lathe_model_plan {
     uint32_t size, field_count;
     void *context;
     const lathe_field *const *fields; /* [field_count] of the training data */
-    /* Declares the next parameter. LATHE_EINVAL: a name twice, a shape that cannot be. */
+    /* Declares the next parameter. LATHE_EINVAL: a name twice, a shape that cannot
+     * be. */
     lathe_status (*parameter)(const struct lathe_model_plan *, const lathe_parameter *,
                               int32_t *index);
     /* Declares the next metric; "loss" is the host's own. Fails as parameter. */
@@ -52,12 +55,14 @@ typedef struct lathe_model_plan {
 /* Where the parameters lie. Valid during bind. */
 typedef struct lathe_layout {
     uint32_t size, parameter_count;
-    const int64_t *offset;    /* of parameter i in every block, in floats; 64-byte aligned */
+    const int64_t
+        *offset; /* of parameter i in every block, in floats; 64-byte aligned */
     const uint8_t *trainable; /* 0: frozen, has no place in the gradient block */
     int64_t rows_max;         /* no slice will have more */
 } lathe_layout;
 
-/* One slice through the model. The host sets all but the sums and the metrics' values. */
+/* One slice through the model. The host sets all but the sums and the metrics'
+ * values. */
 typedef struct lathe_pass {
     uint32_t size, mode;
     const lathe_batch *batch;
@@ -83,8 +88,9 @@ typedef struct lathe_model_ops {
     /* Computes loss_sum, weight_sum, metrics and wanted outputs of the slice, and keeps
      * what backward needs. Fails with LATHE_EDATA on values that cannot be. [work] */
     lathe_status (*forward)(void *self, lathe_pass *pass);
-    /* Writes (or adds) the gradient of the SUM of the losses of the forward just made, for
-     * every trainable parameter; never divides. For a buffer: statistic * weight. [work] */
+    /* Writes (or adds) the gradient of the SUM of the losses of the forward just made,
+     * for every trainable parameter; never divides. For a buffer: statistic * weight.
+     * [work] */
     lathe_status (*backward)(void *self, const lathe_pass *pass);
 } lathe_model_ops;
 #define LATHE_MODEL_OPS_SIZE_1_0 80u

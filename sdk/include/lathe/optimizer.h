@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* An optimizer turns gradients into an update of the weights. Weights, gradients and slots
- * (momentum and the like) are blocks of the host's, so it keeps only constants. `step` is
- * mandatory, and so is an option named "lr". */
+/* An optimizer turns gradients into an update of the weights. Weights, gradients and
+ * slots (momentum and the like) are blocks of the host's, so it keeps only constants.
+ * `step` is mandatory, and so is an option named "lr". */
 #ifndef LATHE_OPTIMIZER_H
 #define LATHE_OPTIMIZER_H
 
 #include "host.h"
 
 /* ops->flags */
-#define LATHE_ELEMENTWISE 1u /* spans may be cut anywhere; else: one whole parameter each */
+#define LATHE_ELEMENTWISE                                                              \
+    1u /* spans may be cut anywhere; else: one whole parameter each */
 
 /* span->flags */
 #define LATHE_DECAYS 1u /* weight decay applies to these weights */
@@ -33,16 +34,16 @@ typedef struct lathe_optimizer_ops {
     /* How many slots, each as long as the weights, and their names in *names (borrowed
      * until destroy). NULL: none. [load] */
     int32_t (*slots)(void *self, const char *const **names);
-    /* Once before the spans of an update, alone: what depends on step and rate only. May be
-     * NULL. [loop] */
+    /* Once before the spans of an update, alone: what depends on step and rate only.
+     * May be NULL. [loop] */
     void (*begin)(void *self, int64_t step, double rate);
-    /* Updates weights and slots of one span. The same bits however the block is cut, when
-     * LATHE_ELEMENTWISE. Fails with LATHE_EPLUGIN. [any] */
+    /* Updates weights and slots of one span. The same bits however the block is cut,
+     * when LATHE_ELEMENTWISE. Fails with LATHE_EPLUGIN. [any] */
     lathe_status (*step)(void *self, const lathe_span *span);
 } lathe_optimizer_ops;
 #define LATHE_OPTIMIZER_OPS_SIZE_1_0 72u
 
-#define LATHE_OPTIMIZER(...)                                                              \
+#define LATHE_OPTIMIZER(...)                                                           \
     LATHE_PLUGIN_(LATHE_KIND_OPTIMIZER, lathe_optimizer_ops, __VA_ARGS__)
 
 #endif

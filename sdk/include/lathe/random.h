@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Randomness without state: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
- * numbers: as easy as 1, 2, 3", SC 2011). A draw is a pure function of key, position and
- * element, so it is the same on any thread, shard or rank, and a checkpoint holds none. */
+/* Randomness without state: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel
+ * random numbers: as easy as 1, 2, 3", SC 2011). A draw is a pure function of key,
+ * position and element, so it is the same on any thread, shard or rank, and a
+ * checkpoint holds none. */
 #ifndef LATHE_RANDOM_H
 #define LATHE_RANDOM_H
 
@@ -48,6 +49,8 @@ static inline void lathe_random4(lathe_key key, uint64_t position, uint64_t bloc
 }
 
 /* A draw as a number in [0, 1), all 24 bits of it exact. [any] */
-static inline float lathe_unit(uint32_t draw) { return (float)(draw >> 8) * 0x1p-24f; }
+static inline float lathe_unit(uint32_t draw) {
+    return (float)(draw >> 8) * 0x1p-24f;
+}
 
 #endif

@@ -19,16 +19,17 @@ typedef struct lathe_progress {
 
 typedef struct lathe_schedule_ops {
     LATHE_OPS_HEAD;
-    /* The factor for the update that comes after `step` updates. Pure: the same progress
-     * gives the same factor until observe is called. Must be finite and >= 0. [any] */
+    /* The factor for the update that comes after `step` updates. Pure: the same
+     * progress gives the same factor until observe is called. Must be finite and >= 0.
+     * [any] */
     double (*factor)(const void *self, const lathe_progress *progress);
-    /* A fresh value of the metric that option "watch" names; the only thing that changes a
-     * schedule's state. NULL: it watches nothing. [loop] */
+    /* A fresh value of the metric that option "watch" names; the only thing that
+     * changes a schedule's state. NULL: it watches nothing. [loop] */
     void (*observe)(void *self, const lathe_progress *progress, double value);
 } lathe_schedule_ops;
 #define LATHE_SCHEDULE_OPS_SIZE_1_0 64u
 
-#define LATHE_SCHEDULE(...)                                                               \
+#define LATHE_SCHEDULE(...)                                                            \
     LATHE_PLUGIN_(LATHE_KIND_SCHEDULE, lathe_schedule_ops, __VA_ARGS__)
 
 #endif

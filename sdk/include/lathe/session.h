@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Embedding: the functions that liblathe exports. A session composes one run from an
- * experiment and takes it step by step; the built-in loop (host/loop.c) is written on these
- * functions and nothing else, so a loop of your own can take its place.
+ * experiment and takes it step by step; the built-in loop (host/loop.c) is written on
+ * these functions and nothing else, so a loop of your own can take its place.
  *
- * The library never exits, aborts, installs a signal handler, or changes the environment.
- * Sessions are independent: any number in one process, each used by one thread at a time.
- * Functions return LATHE_OK, LATHE_END ("no more of these") or a failure, whose text is in
- * lathe_last_error until the next call. All are [loop] but where tagged. */
+ * The library never exits, aborts, installs a signal handler, or changes the
+ * environment. Sessions are independent: any number in one process, each used by one
+ * thread at a time. Functions return LATHE_OK, LATHE_END ("no more of these") or a
+ * failure, whose text is in lathe_last_error until the next call. All are [loop] but
+ * where tagged. */
 #ifndef LATHE_SESSION_H
 #define LATHE_SESSION_H
 
@@ -18,7 +19,8 @@ extern "C" {
 
 typedef struct lathe_session lathe_session;
 
-/* Why something failed, in memory of the caller's; each text is one line, "" for none. */
+/* Why something failed, in memory of the caller's; each text is one line, "" for
+ * none. */
 typedef struct lathe_error {
     uint32_t size;
     lathe_status status;
@@ -27,7 +29,7 @@ typedef struct lathe_error {
     char help[384];  /* 'did you mean "lr"?' */
 } lathe_error;
 
-#define LATHE_QUIET 1u           /* callbacks that draw keep quiet */
+#define LATHE_QUIET 1u             /* callbacks that draw keep quiet */
 #define LATHE_RUN_DEFAULT "runs/*" /* runs/<name>-<UTC time>-<4 hex> */
 
 /* A plugin that is linked in instead of found in a folder. */
@@ -38,16 +40,18 @@ typedef struct lathe_linked_plugin {
 } lathe_linked_plugin;
 
 typedef struct lathe_session_options {
-    uint32_t size, flags;                     /* LATHE_QUIET */
-    const char *experiment;                   /* path, or JSON text that starts with '{' */
-    const char *const *overrides;             /* "optimizer.lr=0.01"; NULL-ended or NULL */
-    const char *const *plugin_paths;          /* directories; NULL-ended or NULL */
+    uint32_t size, flags;            /* LATHE_QUIET */
+    const char *experiment;          /* path, or JSON text that starts with '{' */
+    const char *const *overrides;    /* "optimizer.lr=0.01"; NULL-ended or NULL */
+    const char *const *plugin_paths; /* directories; NULL-ended or NULL */
     const lathe_linked_plugin *const *linked; /* NULL-ended or NULL */
-    const char *run_directory; /* absent or empty; LATHE_RUN_DEFAULT; NULL: write nothing */
-    /* Gets every line of the log, without a newline; NULL: none. Level: LATHE_LOG_*. [any] */
+    /* Absent or empty; LATHE_RUN_DEFAULT; NULL: write nothing. */
+    const char *run_directory;
+    /* Gets every line of the log, without a newline; NULL: none. Level: LATHE_LOG_*.
+     * [any] */
     void (*log)(void *context, int32_t level, const char *text);
-    /* Gets every metrics record and last the end record (manifests/README.md), one line of
-     * JSON without a newline; NULL: none. */
+    /* Gets every metrics record and last the end record (manifests/README.md), one line
+     * of JSON without a newline; NULL: none. */
     void (*record)(void *context, const char *json);
     void *context;
 } lathe_session_options;
@@ -58,9 +62,9 @@ typedef struct lathe_session_options {
 
 /* ---- whole runs ---- */
 
-/* Reads, checks and composes the experiment: everything that can fail before step 0 does so
- * here. *session is the caller's, for lathe_close; on failure *error says why (it may be
- * NULL) and nothing is left behind. [load] */
+/* Reads, checks and composes the experiment: everything that can fail before step 0
+ * does so here. *session is the caller's, for lathe_close; on failure *error says why
+ * (it may be NULL) and nothing is left behind. [load] */
 LATHE_EXPORT lathe_status lathe_open(const lathe_session_options *options,
                                      lathe_session **session, lathe_error *error);
 /* Ends what lathe_open made, in reverse order; NULL is fine. [load] */
@@ -68,8 +72,8 @@ LATHE_EXPORT void lathe_close(lathe_session *session);
 /* Turns the loop to its end, as host/loop.c has it. LATHE_OK: completed or stopped, and
  * every `expect` met; lathe_reason tells which. */
 LATHE_EXPORT lathe_status lathe_run(lathe_session *session);
-/* Asks the loop to end at the next boundary; `reason` is "interrupted" or "preempted", in
- * static memory. Safe in a signal handler. [any] */
+/* Asks the loop to end at the next boundary; `reason` is "interrupted" or "preempted",
+ * in static memory. Safe in a signal handler. [any] */
 LATHE_EXPORT void lathe_stop(lathe_session *session, const char *reason);
 /* The last failure; borrowed until the next call on the session. */
 LATHE_EXPORT const lathe_error *lathe_last_error(lathe_session *session);
@@ -84,7 +88,8 @@ LATHE_EXPORT const char *lathe_reason(const lathe_session *session);
 LATHE_EXPORT lathe_status lathe_run_begin(lathe_session *session);
 /* LATHE_END when `until` is met or a stop was asked for. */
 LATHE_EXPORT lathe_status lathe_epoch_begin(lathe_session *session);
-/* LATHE_END when the epoch has no more windows, `until` is met or a stop was asked for. */
+/* LATHE_END when the epoch has no more windows, `until` is met or a stop was asked
+ * for. */
 LATHE_EXPORT lathe_status lathe_step_begin(lathe_session *session);
 /* Reads the next micro-batch. LATHE_END when the window is full. */
 LATHE_EXPORT lathe_status lathe_batch_begin(lathe_session *session);
@@ -103,8 +108,9 @@ LATHE_EXPORT int32_t lathe_is_due(const lathe_session *session, uint32_t what);
 LATHE_EXPORT lathe_status lathe_validate(lathe_session *session);
 /* The epoch's last step is done and validated. */
 LATHE_EXPORT lathe_status lathe_epoch_end(lathe_session *session);
-/* Ends the run whose last piece returned `status`: visits the test data when completed or
- * stopped, judges `expect`, calls run_end. Returns the status of the whole run. Once. */
+/* Ends the run whose last piece returned `status`: visits the test data when completed
+ * or stopped, judges `expect`, calls run_end. Returns the status of the whole run.
+ * Once. */
 LATHE_EXPORT lathe_status lathe_run_end(lathe_session *session, lathe_status status);
 
 /* ---- loops of another shape ---- */
@@ -115,10 +121,12 @@ LATHE_EXPORT void lathe_discard(lathe_session *session);
 LATHE_EXPORT int64_t lathe_parameters(const lathe_session *session);
 LATHE_EXPORT lathe_status lathe_parameter_at(const lathe_session *session, int64_t i,
                                              lathe_parameter_view *view);
-/* The block of weights, *count floats; LATHE_READ or LATHE_WRITE. Borrowed until close. */
-LATHE_EXPORT float *lathe_weights(lathe_session *session, uint32_t access, int64_t *count);
-/* The block of gradients between lathe_reduce and lathe_update: the mean over the window,
- * not clipped; else NULL. */
+/* The block of weights, *count floats; LATHE_READ or LATHE_WRITE. Borrowed until
+ * close. */
+LATHE_EXPORT float *lathe_weights(lathe_session *session, uint32_t access,
+                                  int64_t *count);
+/* The block of gradients between lathe_reduce and lathe_update: the mean over the
+ * window, not clipped; else NULL. */
 LATHE_EXPORT float *lathe_gradients(lathe_session *session, uint32_t access,
                                     int64_t *count);
 /* A metric by its full name: 1 and *value, or 0 when there is none yet. */

@@ -8,17 +8,18 @@
 typedef struct lathe_writer {
     uint32_t size, reserved;
     void *context; /* the host's */
-    /* Appends `count` bytes, copied before it returns. LATHE_EIO when they cannot be kept:
-     * pass it on, the host has the text. Thread: the caller's. */
-    lathe_status (*write)(const struct lathe_writer *, const void *bytes, int64_t count);
+    /* Appends `count` bytes, copied before it returns. LATHE_EIO when they cannot be
+     * kept: pass it on, the host has the text. Thread: the caller's. */
+    lathe_status (*write)(const struct lathe_writer *, const void *bytes,
+                          int64_t count);
 } lathe_writer;
 
 typedef struct lathe_reader {
     uint32_t size, reserved;
     void *context; /* the host's */
-    /* Fills `bytes` with up to `count` bytes and puts how many in *got; fewer only at the
-     * end, 0 from then on. LATHE_EIO or LATHE_EDATA when the source is broken: pass it on,
-     * the host has the text. Thread: the caller's. */
+    /* Fills `bytes` with up to `count` bytes and puts how many in *got; fewer only at
+     * the end, 0 from then on. LATHE_EIO or LATHE_EDATA when the source is broken: pass
+     * it on, the host has the text. Thread: the caller's. */
     lathe_status (*read)(const struct lathe_reader *, void *bytes, int64_t count,
                          int64_t *got);
 } lathe_reader;

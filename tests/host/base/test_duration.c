@@ -71,8 +71,8 @@ static void faults_show_what_was_found_and_what_to_write(void **state) {
         struct duration duration = {0};
         struct error err = {0};
         lathe_status status = duration_parse(cases[i].text, &duration, &err);
-        if (status != LATHE_EINVAL || strcmp(err.what, cases[i].what) ||
-            strcmp(err.help, cases[i].help))
+        if (status != LATHE_EINVAL || strcmp(err.what, cases[i].what) != 0 ||
+            strcmp(err.help, cases[i].help) != 0)
             fail_msg("%s: %s | %s", cases[i].text, err.what, err.help);
         assert_int_equal(duration.unit, DURATION_NONE);
     }

@@ -123,7 +123,7 @@ static void numbers_are_read_to_their_end(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *end;
         double number = text_read_number(cases[i].text, &end);
-        if (number != cases[i].number || strcmp(end, cases[i].rest))
+        if (number != cases[i].number || strcmp(end, cases[i].rest) != 0)
             fail_msg("\"%s\": %g, \"%s\"", cases[i].text, number, end);
     }
 }

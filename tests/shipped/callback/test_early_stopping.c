@@ -67,8 +67,8 @@ static lathe_status visit(struct fixture *f, const char *split, double value) {
     return lathe_ops_.validation_end(f->self, &at);
 }
 
-/* Validates with each value in turn; the number of the visit that stops, 0: none does.
- */
+/* Validates with each value in turn; the number of the visit that stops, 0: none
+ * does. */
 static int stops_at(struct fixture *f, const double *values, int count) {
     for (int i = 0; i < count; i++) {
         lathe_status status = visit(f, "validation", values[i]);

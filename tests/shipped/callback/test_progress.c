@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What progress shows: plain lines in a pipe, a bar on a terminal (a pseudo-terminal).
- */
+/* What progress shows: plain lines in a pipe, a bar on a terminal (a
+ * pseudo-terminal). */
 #include "support/fake_host.h"
 
 #include <fcntl.h>
@@ -129,7 +129,7 @@ static void set(struct fixture *f, int metric, double value) {
 }
 
 static void expect_start(const char *text, const char *expected) {
-    if (strncmp(text, expected, strlen(expected)))
+    if (strncmp(text, expected, strlen(expected)) != 0)
         fail_msg("\"%s\" does not start with \"%s\"", text, expected);
 }
 
@@ -269,7 +269,7 @@ static void plain_terminals_get_plain_text(void **state) {
 
 static int columns_of(const char *text) {
     int columns = 0;
-    for (; *text && strncmp(text, "\033[K", 3); text++) {
+    for (; *text && strncmp(text, "\033[K", 3) != 0; text++) {
         if (*text == '\033')
             while (*text != 'm') text++;
         else if (*text != '\r')
@@ -336,7 +336,7 @@ static void a_resumed_run_counts_on_and_times_anew(void **state) {
     expect_in(text, "  step 33/64  ");
     const char *left = strstr(text, " left\n");
     assert_non_null(left);
-    assert_in_range(atoi(left - 2), 6, 30);
+    assert_in_range(strtol(left - 2, NULL, 10), 6, 30);
     assert_memory_equal(left - 4, "0:", 2);
     finish(&f);
 }

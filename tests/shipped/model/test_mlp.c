@@ -209,8 +209,8 @@ static void accuracy_counts_rows(void **state) {
     close_model(&f);
 }
 
-/* Frozen parameters have no place in the gradient block: nothing is written for them.
- */
+/* Frozen parameters have no place in the gradient block: nothing is written for
+ * them. */
 static void frozen_parameters_are_left_alone(void **state) {
     (void)state;
     const uint8_t trainable[][6] = {

@@ -32,7 +32,9 @@ static lathe_status create(const lathe_host *host, void **self) {
     return LATHE_OK;
 }
 
-static int is(const struct chaos *c, const char *act) { return !strcmp(c->act, act); }
+static int is(const struct chaos *c, const char *act) {
+    return !strcmp(c->act, act);
+}
 
 static void touch_weights(const struct chaos *c, float value) {
     float *w = c->host->weights(c->host, LATHE_WRITE);
@@ -46,12 +48,13 @@ static void touch_gradients(const struct chaos *c, float factor, uint32_t access
 
 static lathe_status act(const struct chaos *c, const char *point) {
     const lathe_host *host = c->host;
-    if (is(c, "fail"))
-        return lathe_fail(host, LATHE_EPLUGIN, "chaos in %s", point);
+    if (is(c, "fail")) return lathe_fail(host, LATHE_EPLUGIN, "chaos in %s", point);
     if (is(c, "fail-silently")) return -77;
     if (is(c, "stop")) return LATHE_STOP;
-    if (is(c, "request-stop")) host->request(host, LATHE_REQUEST_STOP, "chaos wants it");
-    if (is(c, "validate")) host->request(host, LATHE_REQUEST_VALIDATE, "chaos wants it");
+    if (is(c, "request-stop"))
+        host->request(host, LATHE_REQUEST_STOP, "chaos wants it");
+    if (is(c, "validate"))
+        host->request(host, LATHE_REQUEST_VALIDATE, "chaos wants it");
     if (is(c, "kill")) kill(getpid(), SIGKILL);
     if (is(c, "abort")) kill(getpid(), SIGABRT);
     if (is(c, "interrupt")) kill(getpid(), SIGINT);
@@ -67,14 +70,15 @@ static lathe_status act(const struct chaos *c, const char *point) {
     return LATHE_OK;
 }
 
-static lathe_status maybe(const struct chaos *c, const char *point, const lathe_moment *at) {
+static lathe_status maybe(const struct chaos *c, const char *point,
+                          const lathe_moment *at) {
     if (strcmp(c->point, point) || at->step < c->at) return LATHE_OK;
     return act(c, point);
 }
 
-#define POINT(name)                                                                       \
-    static lathe_status name(void *self, const lathe_moment *at) {                        \
-        return maybe(self, #name, at);                                                    \
+#define POINT(name)                                                                    \
+    static lathe_status name(void *self, const lathe_moment *at) {                     \
+        return maybe(self, #name, at);                                                 \
     }
 POINT(run_begin)
 POINT(epoch_begin)

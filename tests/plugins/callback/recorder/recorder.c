@@ -41,7 +41,8 @@ static void write_ids(FILE *file, const lathe_batch *batch) {
         fprintf(file, " %lld", (long long)((const int64_t *)ids->data)[i]);
 }
 
-static lathe_status record(struct recorder *r, const char *point, const lathe_moment *at) {
+static lathe_status record(struct recorder *r, const char *point,
+                           const lathe_moment *at) {
     const float *w = r->host->weights(r->host, LATHE_READ);
     fprintf(r->file, "%s %lld %lld %lld lr=%g w=%.9g loss=%.9g norm=%g", point,
             (long long)at->epoch, (long long)at->step, (long long)at->micro, at->rate,
@@ -54,9 +55,9 @@ static lathe_status record(struct recorder *r, const char *point, const lathe_mo
     return LATHE_OK;
 }
 
-#define POINT(name)                                                                       \
-    static lathe_status name(void *self, const lathe_moment *at) {                        \
-        return record(self, #name, at);                                                   \
+#define POINT(name)                                                                    \
+    static lathe_status name(void *self, const lathe_moment *at) {                     \
+        return record(self, #name, at);                                                \
     }
 POINT(run_begin)
 POINT(epoch_begin)

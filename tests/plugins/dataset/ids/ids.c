@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A dataset whose samples tell which they are, so that the order of data can be read and an
- * update done by hand. Fields: id (int64), input (float32), weight (float32). */
+/* A dataset whose samples tell which they are, so that the order of data can be read
+ * and an update done by hand. Fields: id (int64), input (float32), weight (float32). */
 #include <stdlib.h>
 
 #include <lathe/dataset.h>
@@ -60,7 +60,10 @@ static lathe_status describe(void *self, const lathe_data_plan *plan) {
          .bits = 32,
          .rank = d->width > 1,
          .shape = {d->width}},
-        {.size = sizeof(lathe_field), .name = "weight", .code = LATHE_FLOAT, .bits = 32}};
+        {.size = sizeof(lathe_field),
+         .name = "weight",
+         .code = LATHE_FLOAT,
+         .bits = 32}};
     for (int i = 0; i < 3; i++) {
         lathe_status status = plan->field(plan, &fields[i]);
         if (status != LATHE_OK) return status;
@@ -84,7 +87,8 @@ static lathe_status read(void *self, const int64_t *indices, const lathe_batch *
     for (int64_t row = 0; row < into->rows; row++) {
         int64_t i = indices[row];
         if (i == d->fail_at)
-            return lathe_fail(d->host, LATHE_EIO, "sample %lld cannot be read", (long long)i);
+            return lathe_fail(d->host, LATHE_EIO, "sample %lld cannot be read",
+                              (long long)i);
         id[row] = i;
         weight[row] = d->weights[i % d->weight_count];
         for (int64_t j = 0; j < d->width; j++)

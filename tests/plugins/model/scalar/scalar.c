@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One weight. The loss of a sample is its weight times w x, so with x = 1 and a learning
- * rate of 1 every step moves w by exactly 1. Metric "count" counts samples. */
+/* One weight. The loss of a sample is its weight times w x, so with x = 1 and a
+ * learning rate of 1 every step moves w by exactly 1. Metric "count" counts samples. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,10 +31,8 @@ static int32_t find(const lathe_model_plan *plan, const char *name) {
 
 static lathe_status describe(void *self, const lathe_model_plan *plan) {
     struct scalar *m = self;
-    const lathe_parameter w = {.size = sizeof w,
-                               .name = "w",
-                               .init = LATHE_INIT_CONSTANT,
-                               .a = m->start};
+    const lathe_parameter w = {
+        .size = sizeof w, .name = "w", .init = LATHE_INIT_CONSTANT, .a = m->start};
     const lathe_metric count = {
         .size = sizeof count, .name = "count", .flags = LATHE_HIGHER_IS_BETTER};
     const lathe_field y = {

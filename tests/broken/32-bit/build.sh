@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+compile "$source" "$out/plugin.so"
+patch "$out/plugin.so" 4 001

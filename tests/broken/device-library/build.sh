@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+ln -s /dev/zero "$out/plugin.so"

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+ln -s plugin.so "$out/plugin.so"

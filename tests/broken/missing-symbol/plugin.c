@@ -1,0 +1,3 @@
+/* SPDX-License-Identifier: MIT */
+/* Exports nothing, as when visibility was hidden for all. */
+int unused;

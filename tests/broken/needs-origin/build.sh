@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+compile "$source" "$out/plugin.so" -Wl,-rpath,'$ORIGIN/lib'

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* No table of functions. */
+#define LATHE_ENTRY sound_entry
+#include "../callback.c"
+
+LATHE_EXPORT extern const lathe_plugin lathe_plugin_v1;
+const lathe_plugin lathe_plugin_v1 = {sizeof(lathe_plugin), LATHE_KIND_CALLBACK, 0, 0,
+                                      NULL};

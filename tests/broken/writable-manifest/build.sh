@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+compile "$source" "$out/plugin.so"
+chmod 646 "$out/plugin.json"
