@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "archive.h"
 
+#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-/* libarchive's header has the name of ours, which comes first on the include path. */
-#include <linux/../archive.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -121,10 +120,11 @@ static lathe_status resize_pages(struct pages *pages, size_t wanted, const char 
                     ? mremap(pages->bytes, pages->mapped, rounded, MREMAP_MAYMOVE)
                     : mmap(NULL, rounded, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (bytes == MAP_FAILED)
-        return fail(err, LATHE_ENOMEM,
-                    "%s: inflates to more than %zu MiB: out of memory", path,
-                    pages->count >> 20);
+    if (bytes == MAP_FAILED) {
+        fail(err, LATHE_ENOMEM, "%s: inflates to more than %zu MiB: out of memory",
+             path, pages->count >> 20);
+        return LATHE_ENOMEM;
+    }
     pages->bytes = bytes;
     pages->mapped = rounded;
     /* Fewer, larger page faults while it is filled; where there are none, no harm. */
@@ -206,8 +206,8 @@ static size_t first_guess(int fd, const struct trailer *trailer) {
 
 lathe_status archive_inflate(int fd, const char *path, void **bytes, int64_t *count,
                              int64_t *mapped, struct error *err) {
-    enum compression compression;
-    struct archive *reader;
+    enum compression compression = COMPRESSION_NONE;
+    struct archive *reader = NULL;
     struct pages pages = {0};
     struct trailer trailer = read_trailer(fd);
     size_t guess = first_guess(fd, &trailer);

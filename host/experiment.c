@@ -229,6 +229,7 @@ void experiment_close(struct experiment *experiment) {
         experiment_finish_use(&experiment->data[i].use);
     for (size_t i = 0; i < experiment->callback_count; i++)
         experiment_finish_use(&experiment->callbacks[i]);
+    experiment_finish_groups(experiment);
     experiment_finish_use(&experiment->model);
     experiment_finish_use(&experiment->optimizer);
     experiment_finish_use(&experiment->schedule);

@@ -30,6 +30,13 @@ struct data_use {
     struct use use;
 };
 
+/* Parameters whose names match get an instance of the optimizer of their own. */
+struct group_use {
+    const char *match;   /* as fnmatch: "*.bias" */
+    struct use use;      /* the optimizer's options, with this group's over them */
+    struct json *merged; /* what use.options borrows from */
+};
+
 struct expectation {
     const char *metric; /* "test/accuracy" */
     const char *text;   /* ">= 0.88" */
@@ -60,6 +67,8 @@ struct experiment {
     struct data_use *data;
     size_t data_count;
     struct use model, optimizer, schedule; /* schedule.manifest NULL: constant rate */
+    struct group_use *groups; /* of the optimizer, without the default one */
+    size_t group_count;
     struct use *callbacks;
     size_t callback_count;
     struct train_settings train;

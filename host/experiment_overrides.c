@@ -71,26 +71,43 @@ static void descend(struct place *place, const struct json *schema,
 
 /* Into a member of a plugin's options; an unknown plugin's members are taken as they
  * are, since the plugin itself is the fault then. */
-static void enter_plugin(struct walk *walk, struct place *place, const char *key) {
+static void enter_option(struct walk *walk, struct place *place, uint32_t kind,
+                         const char *name, const char *key) {
     const struct manifest *manifest = NULL;
-    const char *name = json_text(json_get(place->value, "use"));
-    const uint32_t kind = plugin_kind(place);
     struct error ignored;
     place->within[0] = '\0';
-    if (strcmp(key, "use") == 0 || strcmp(key, "id") == 0) {
-        descend(place, NULL, "text");
-    } else if (name[0] == '\0' || registry_find(walk->opening->registry, kind, name,
-                                                &manifest, &ignored) != LATHE_OK) {
+    if (name[0] == '\0' || registry_find(walk->opening->registry, kind, name, &manifest,
+                                         &ignored) != LATHE_OK) {
         descend(place, NULL, NULL);
-    } else {
-        char what[160];
-        snprintf(what, sizeof what, "%s %s has no option", manifest_kind_name(kind),
-                 name);
-        place->options = manifest->options;
-        snprintf(place->within, sizeof place->within, "%s", key);
-        descend(place, json_get(manifest->options, key), NULL);
-        if (!place->schema) refuse_key(walk, what, key, manifest->options);
+        return;
     }
+    char what[160];
+    snprintf(what, sizeof what, "%s %s has no option", manifest_kind_name(kind), name);
+    place->options = manifest->options;
+    snprintf(place->within, sizeof place->within, "%s", key);
+    descend(place, json_get(manifest->options, key), NULL);
+    if (!place->schema) refuse_key(walk, what, key, manifest->options);
+}
+
+static void enter_plugin(struct walk *walk, struct place *place, const char *key) {
+    const uint32_t kind = plugin_kind(place);
+    if (strcmp(key, "use") == 0 || strcmp(key, "id") == 0)
+        descend(place, NULL, "text");
+    else if (kind == LATHE_KIND_OPTIMIZER && strcmp(key, "groups") == 0)
+        descend(place, NULL, "groups");
+    else
+        enter_option(walk, place, kind, json_text(json_get(place->value, "use")), key);
+}
+
+/* Into a group of the optimizer's: its pattern, or an option of the optimizer. */
+static void enter_group(struct walk *walk, struct place *place, const char *key) {
+    const struct json *optimizer =
+        json_get(walk->opening->experiment->written, "optimizer");
+    if (strcmp(key, "match") == 0)
+        descend(place, NULL, "text");
+    else
+        enter_option(walk, place, LATHE_KIND_OPTIMIZER,
+                     json_text(json_get(optimizer, "use")), key);
 }
 
 /* Into a member or item that the schema declares. */
@@ -198,6 +215,10 @@ static void enter(struct walk *walk, struct place *place, const char *key) {
         descend(place, NULL, "plugin:dataset");
     } else if (is_format(place, "expect")) {
         descend(place, NULL, "text");
+    } else if (is_format(place, "groups")) {
+        descend(place, NULL, "group");
+    } else if (is_format(place, "group")) {
+        enter_group(walk, place, key);
     } else if (plugin_kind(place) != LATHE_KIND_NONE) {
         enter_plugin(walk, place, key);
     } else if (place->schema) {

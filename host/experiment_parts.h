@@ -52,6 +52,16 @@ void experiment_finish_use(struct use *use);
 /* Letters, digits, '-' and '_', and not digits alone: can be a part of any path. */
 bool experiment_is_word(const char *name);
 
+/* Checks an object's options against a manifest; `reserved` names are left alone. */
+void experiment_check_options(struct opening *opening, struct use *use,
+                              struct json *object, const char *const *reserved);
+
+/* ---- experiment_groups.c ---- */
+
+/* Reads optimizer.groups, once the optimizer itself is known and without fault. */
+void experiment_find_groups(struct opening *opening, struct json *optimizer);
+void experiment_finish_groups(struct experiment *experiment);
+
 /* ---- experiment_ids.c ---- */
 
 /* No two plugins of one kind have the same id. */

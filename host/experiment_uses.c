@@ -129,18 +129,8 @@ static const struct manifest *find_plugin(struct opening *opening,
     return NULL;
 }
 
-static void open_use(struct opening *opening, struct json *object,
-                     const struct place *place, struct use *use) {
-    static const char *const reserved[] = {"use", "id", NULL};
-    use->kind = place->kind;
-    use->options = object;
-    use->path = experiment_keep(opening, text_copy(place->path));
-    if (place->option) use->option = experiment_keep(opening, text_copy(place->option));
-    choose_id(opening, object, place, use);
-    if (opening->is_broken) return;
-    use->manifest = find_plugin(opening, object, place);
-    if (!use->manifest) return;
-
+void experiment_check_options(struct opening *opening, struct use *use,
+                              struct json *object, const char *const *reserved) {
     char owner[160];
     snprintf(owner, sizeof owner, "%s %s", manifest_kind_name(use->kind),
              use->manifest->name);
@@ -151,6 +141,24 @@ static void open_use(struct opening *opening, struct json *object,
                                        .context = &visit};
     options_check_members(use->manifest->options, object, use->path, reserved, owner,
                           &check);
+}
+
+static void open_use(struct opening *opening, struct json *object,
+                     const struct place *place, struct use *use) {
+    static const char *const reserved[] = {"use", "id", NULL};
+    static const char *const with_groups[] = {"use", "id", "groups", NULL};
+    use->kind = place->kind;
+    use->options = object;
+    use->path = experiment_keep(opening, text_copy(place->path));
+    if (place->option) use->option = experiment_keep(opening, text_copy(place->option));
+    choose_id(opening, object, place, use);
+    if (opening->is_broken) return;
+    use->manifest = find_plugin(opening, object, place);
+    if (!use->manifest) return;
+
+    experiment_check_options(opening, use, object,
+                             use->kind == LATHE_KIND_OPTIMIZER ? with_groups
+                                                               : reserved);
     if (use->kind == LATHE_KIND_MODEL || use->kind == LATHE_KIND_CALLBACK)
         experiment_declare_metrics(opening, use->manifest);
 }
@@ -225,7 +233,10 @@ void experiment_find_uses(struct opening *opening) {
     struct experiment *experiment = opening->experiment;
     open_part(opening, "model", LATHE_KIND_MODEL, &experiment->model);
     open_data(opening);
+    const size_t errors = opening->errors->count;
     open_part(opening, "optimizer", LATHE_KIND_OPTIMIZER, &experiment->optimizer);
+    if (errors == opening->errors->count)
+        experiment_find_groups(opening, json_get(experiment->resolved, "optimizer"));
     open_part(opening, "schedule", LATHE_KIND_SCHEDULE, &experiment->schedule);
     open_callbacks(opening);
     if (!opening->is_broken) experiment_check_ids(opening);

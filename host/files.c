@@ -56,15 +56,18 @@ static struct data_file *add_file(struct files *files, const char *path,
     return file;
 }
 
-/* The entry of an open file, made where it is a new one. */
-static lathe_status enter_file(struct files *files, int fd, const char *path,
-                               struct data_file **file, struct error *err) {
+/* The entry of an open file, made where it is a new one; NULL: *status says why not. */
+static struct data_file *enter_file(struct files *files, int fd, const char *path,
+                                    lathe_status *status, struct error *err) {
     struct stat info;
-    if (fstat(fd, &info))
-        return fail(err, LATHE_EIO, "%s: cannot be read: %s", path, strerror(errno));
-    *file = find_file(files, &info);
-    if (!*file) *file = add_file(files, path, &info);
-    return *file ? LATHE_OK : fail(err, LATHE_ENOMEM, "%s: out of memory", path);
+    if (fstat(fd, &info)) {
+        *status = fail(err, LATHE_EIO, "%s: cannot be read: %s", path, strerror(errno));
+        return NULL;
+    }
+    struct data_file *file = find_file(files, &info);
+    if (!file) file = add_file(files, path, &info);
+    if (!file) *status = fail(err, LATHE_ENOMEM, "%s: out of memory", path);
+    return file;
 }
 
 /* Touching every page now spares the steps their page faults; a file that would fill
@@ -109,13 +112,12 @@ lathe_status files_map(struct files *files, const char *path, const void **bytes
                        int64_t *count, struct error *err) {
     int fd;
     int64_t size;
-    struct data_file *file;
     lathe_status status = file_open(path, &fd, &size, err);
     if (status) return status;
-    status = enter_file(files, fd, path, &file, err);
-    if (!status && !file->bytes) status = fill_file(file, fd, size, path, err);
+    struct data_file *file = enter_file(files, fd, path, &status, err);
+    if (file && !file->bytes) status = fill_file(file, fd, size, path, err);
     close(fd);
-    if (status) return status;
+    if (!file || status) return status;
     *bytes = file->bytes;
     *count = file->count;
     return LATHE_OK;
@@ -123,10 +125,9 @@ lathe_status files_map(struct files *files, const char *path, const void **bytes
 
 lathe_status files_note(struct files *files, const char *path, struct error *err) {
     int fd;
-    struct data_file *file;
     lathe_status status = file_open(path, &fd, NULL, err);
     if (status) return status;
-    status = enter_file(files, fd, path, &file, err);
+    enter_file(files, fd, path, &status, err);
     close(fd);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "parameters.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,35 +74,89 @@ lathe_status parameters_declare(struct parameters *parameters, const lathe_param
     return LATHE_OK;
 }
 
-/* 0: decays, 1: does not, 2: buffer. */
-static int group_of(const struct parameter *item) {
-    if (item->flags & LATHE_BUFFER) return 2;
-    return item->flags & LATHE_NO_DECAY ? 1 : 0;
+static bool is_buffer(const struct parameter *item) {
+    return item->flags & LATHE_BUFFER;
+}
+
+lathe_status parameters_group(struct parameters *parameters,
+                              const char *const *patterns, int32_t count, int32_t *bad,
+                              struct error *err) {
+    for (int32_t g = 0; g < count; g++) {
+        bool is_matched = false;
+        *bad = g;
+        for (int64_t i = 0; i < parameters->count; i++) {
+            struct parameter *item = &parameters->items[i];
+            if (is_buffer(item) || fnmatch(patterns[g], item->name, 0)) continue;
+            if (item->group)
+                return fail(err, LATHE_EINVAL,
+                            "\"%s\" and \"%s\" both match the parameter \"%s\"",
+                            patterns[item->group - 1], patterns[g], item->name);
+            item->group = g + 1;
+            is_matched = true;
+        }
+        if (is_matched) continue;
+        fail(err, LATHE_EINVAL, "\"%s\" matches no parameter of the model",
+             patterns[g]);
+        if (parameters->count)
+            error_help(err, "parameters are named like \"%s\"",
+                       parameters->items[0].name);
+        return LATHE_EINVAL;
+    }
+    parameters->group_count = count + 1;
+    return LATHE_OK;
+}
+
+/* Places what `is_here` says, one after the other, from *at on. */
+static bool place(struct parameters *parameters, int64_t *placed, int64_t *at,
+                  bool (*is_here)(const struct parameter *, int32_t), int32_t group) {
+    for (int64_t i = 0; i < parameters->count; i++) {
+        struct parameter *item = &parameters->items[i];
+        if (!is_here(item, group)) continue;
+        parameters->by_offset[(*placed)++] = i;
+        item->offset = *at;
+        if (__builtin_add_overflow(*at, align(item->count), at) || *at > INT64_MAX / 8)
+            return false;
+    }
+    return true;
+}
+
+static bool decays(const struct parameter *item, int32_t group) {
+    return !is_buffer(item) && item->group == group && !(item->flags & LATHE_NO_DECAY);
+}
+
+static bool decays_not(const struct parameter *item, int32_t group) {
+    return !is_buffer(item) && item->group == group && item->flags & LATHE_NO_DECAY;
+}
+
+static bool is_statistic(const struct parameter *item, int32_t group) {
+    (void)group;
+    return is_buffer(item);
 }
 
 lathe_status parameters_lay_out(struct parameters *parameters, struct error *err) {
-    int64_t ends[3], at = 0, placed = 0;
+    int64_t at = 0, placed = 0;
+    bool fits = true;
     parameters->by_offset =
         calloc((size_t)parameters->count + 1, sizeof *parameters->by_offset);
     if (!parameters->by_offset)
         return fail(err, LATHE_ENOMEM, "no memory for %lld parameters",
                     (long long)parameters->count);
-    for (int group = 0; group < 3; group++) {
-        for (int64_t i = 0; i < parameters->count; i++) {
-            struct parameter *item = &parameters->items[i];
-            if (group_of(item) != group) continue;
-            parameters->by_offset[placed++] = i;
-            item->offset = at;
-            if (__builtin_add_overflow(at, align(item->count), &at) ||
-                at > INT64_MAX / 8)
-                return fail(err, LATHE_ENOMEM, "the model has too many parameters");
-            if (group < 2) parameters->trainable += item->count;
-        }
-        ends[group] = at;
+    if (!parameters->group_count) parameters->group_count = 1;
+    for (int32_t g = 0; g < parameters->group_count; g++) {
+        struct parameter_group *group = &parameters->groups[g];
+        group->first = at;
+        fits = fits && place(parameters, &placed, &at, decays, g);
+        group->decaying_end = at;
+        fits = fits && place(parameters, &placed, &at, decays_not, g);
+        group->end = at;
     }
-    parameters->decaying_end = ends[0];
-    parameters->trained_end = ends[1];
-    parameters->size = ends[2];
+    parameters->trained_end = at;
+    fits = fits && place(parameters, &placed, &at, is_statistic, 0);
+    parameters->size = at;
+    if (!fits) return fail(err, LATHE_ENOMEM, "the model has too many parameters");
+    for (int64_t i = 0; i < parameters->count; i++)
+        if (!is_buffer(&parameters->items[i]))
+            parameters->trainable += parameters->items[i].count;
     return LATHE_OK;
 }
 
@@ -171,7 +226,8 @@ void parameters_view(const struct parameters *parameters, int64_t index,
                                  .name = p->name,
                                  .offset = p->offset,
                                  .count = p->count,
-                                 .rank = p->rank};
+                                 .rank = p->rank,
+                                 .group = (uint32_t)p->group};
     memcpy(full.shape, p->shape, sizeof full.shape);
     memcpy(view, &full, view->size < sizeof full ? view->size : sizeof full);
 }

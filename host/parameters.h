@@ -17,19 +17,28 @@
 struct parameter {
     char *name;
     uint32_t flags, rank, init;
+    int32_t group; /* of the optimizer; 0: the default one */
     int64_t shape[LATHE_RANK_MAX];
     int64_t count, offset; /* in floats */
     double a, b, rate;     /* as in lathe_parameter */
 };
 
+/* Where a group lies, in floats: [first, decaying_end) decays, [decaying_end, end) not. */
+struct parameter_group {
+    int64_t first, decaying_end, end;
+};
+
+#define PARAMETER_GROUPS_MAX 32 /* the default one included */
+
 struct parameters {
     struct parameter *items; /* in the order of declaration */
     int64_t count, capacity;
-    int64_t *by_offset;   /* indices of items, in the order of the block */
-    int64_t decaying_end; /* floats: [0, here) decays */
-    int64_t trained_end;  /* [0, here) has gradients and slots */
-    int64_t size;         /* floats in a block, buffers and padding included */
-    int64_t trainable;    /* floats that are trained, padding not counted */
+    int64_t *by_offset; /* indices of items, in the order of the block */
+    struct parameter_group groups[PARAMETER_GROUPS_MAX];
+    int32_t group_count;
+    int64_t trained_end; /* [0, here) has gradients and slots */
+    int64_t size;        /* floats in a block, buffers and padding included */
+    int64_t trainable;   /* floats that are trained, padding not counted */
 };
 
 /* Copies what `parameter` says. LATHE_EINVAL: a name twice or empty, a shape that
@@ -37,6 +46,11 @@ struct parameters {
 lathe_status parameters_declare(struct parameters *parameters,
                                 const lathe_parameter *parameter, int32_t *index,
                                 struct error *err);
+/* Puts every parameter whose name matches patterns[i] (as fnmatch does) into group i + 1.
+ * LATHE_EINVAL: a pattern that matches none, or two that match the same; *bad is its i. */
+lathe_status parameters_group(struct parameters *parameters,
+                              const char *const *patterns, int32_t count, int32_t *bad,
+                              struct error *err);
 /* Gives every parameter its place, once all are declared. */
 lathe_status parameters_lay_out(struct parameters *parameters, struct error *err);
 /* Do two instances of a model say the same? The message names the first difference. */

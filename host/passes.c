@@ -109,7 +109,7 @@ static lathe_status call_step(const struct step_pass *pass, int64_t first,
 /* Spans of one chunk: at most two, since decay ends somewhere. */
 static lathe_status step_chunk(const struct step_pass *pass, int64_t first,
                                int64_t last) {
-    const int64_t border = pass->parameters->decaying_end;
+    const int64_t border = pass->parameters->groups[pass->group].decaying_end;
     lathe_status status = LATHE_OK;
     if (first < border)
         status =
@@ -126,7 +126,7 @@ static lathe_status step_whole(const struct step_pass *pass, int worker, int wor
     const int64_t end = all->count * (worker + 1) / workers;
     for (int64_t i = all->count * worker / workers; i < end; i++) {
         const struct parameter *p = &all->items[all->by_offset[i]];
-        if (p->flags & LATHE_BUFFER) continue;
+        if (p->flags & LATHE_BUFFER || p->group != pass->group) continue;
         uint32_t flags = p->flags & LATHE_NO_DECAY ? 0 : LATHE_DECAYS;
         lathe_status status = call_step(pass, p->offset, p->count, flags, p);
         if (status != LATHE_OK) return status;
@@ -137,11 +137,13 @@ static lathe_status step_whole(const struct step_pass *pass, int worker, int wor
 lathe_status passes_step(const struct step_pass *pass, int worker, int workers) {
     if (!(pass->ops->flags & LATHE_ELEMENTWISE))
         return step_whole(pass, worker, workers);
-    const int64_t size = pass->parameters->trained_end, chunks = passes_chunks(size);
+    const struct parameter_group *group = &pass->parameters->groups[pass->group];
+    const int64_t chunks = passes_chunks(group->end - group->first);
     const int64_t end = chunks * (worker + 1) / workers;
     for (int64_t c = chunks * worker / workers; c < end; c++) {
-        int64_t first = c * PASS_CHUNK;
-        lathe_status status = step_chunk(pass, first, least(first + PASS_CHUNK, size));
+        int64_t first = group->first + c * PASS_CHUNK;
+        lathe_status status =
+            step_chunk(pass, first, least(first + PASS_CHUNK, group->end));
         if (status != LATHE_OK) return status;
     }
     return LATHE_OK;

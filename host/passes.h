@@ -37,13 +37,15 @@ double passes_squares(const struct reduce_pass *pass);
 /* block[0 … size) *= factor, the worker's part of it. */
 void passes_scale(float *block, int64_t size, double factor, int worker, int workers);
 
+/* One group of the optimizer's. */
 struct step_pass {
     const struct parameters *parameters;
+    int32_t group;
+    int32_t slot_count;
     const lathe_optimizer_ops *ops;
     void *optimizer;
     float *weights, *gradients;
     float *const *slots;
-    int32_t slot_count;
     double mean;       /* gradient * mean is the mean over the window */
     double scale;      /* … * scale is that, clipped by norm */
     double clip_value; /* > 0: the mean is clamped to [-clip_value, clip_value] */

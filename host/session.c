@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "guard.h"
-#include "passes.h"
 #include "session_state.h"
 
 static void write_log(void *context, int32_t level, const char *text) {
@@ -47,12 +46,6 @@ static lathe_status open_workers(lathe_session *s) {
     const struct train_settings *train = &s->experiment->train;
     int64_t threads = train->threads ? train->threads : count_cores();
     if (threads > train->shards) threads = train->shards;
-    if (train->shards > PASS_SHARDS_MAX) {
-        fail(&s->err, LATHE_EINVAL, "%lld is more than the %d shards there can be",
-             (long long)train->shards, PASS_SHARDS_MAX);
-        error_where(&s->err, "%s: train.shards", s->experiment->file);
-        return LATHE_EINVAL;
-    }
     return workers_create((int)threads, train->flush_denormals, &s->workers, &s->err);
 }
 

@@ -73,33 +73,48 @@ static lathe_status make_room_for_libraries(lathe_session *s) {
                         : fail(&s->err, LATHE_ENOMEM, "no memory for plugins");
 }
 
-static lathe_status make_slots(lathe_session *s) {
-    const lathe_optimizer_ops *ops = s->optimizer.ops;
+/* Groups share the slots: each has its own part of every block. */
+static lathe_status make_slots(lathe_session *s, struct optimizer_group *group) {
+    const lathe_optimizer_ops *ops = group->plugin.ops;
     const char *const *names = NULL;
-    int32_t count = ops->slots ? ops->slots(s->optimizer.self, &names) : 0;
+    int32_t count = ops->slots ? ops->slots(group->plugin.self, &names) : 0;
     if (count < 0 || count > PASS_SLOTS_MAX) {
         fail(&s->err, LATHE_EPLUGIN, "it asks for %d slots; 0 to %d are possible",
              count, PASS_SLOTS_MAX);
-        error_where(&s->err, "%s in slots", s->optimizer.label);
+        error_where(&s->err, "%s in slots", group->plugin.label);
         return LATHE_EPLUGIN;
     }
+    group->slot_count = count;
     for (; s->slot_count < count; s->slot_count++) {
         float *slot = block_create(s->parameters.size);
         if (!slot)
             return fail(&s->err, LATHE_ENOMEM,
-                        "no memory for %d optimizer slots of %lld "
-                        "bytes",
-                        count, (long long)s->parameters.size * 4);
+                        "no memory for %d optimizer slots of %lld bytes", count,
+                        (long long)s->parameters.size * 4);
         s->slots[s->slot_count] = slot;
     }
     return LATHE_OK;
 }
 
+static lathe_status compose_group(lathe_session *s, const struct use *use,
+                                  const char *label) {
+    struct optimizer_group *group = &s->groups[s->group_count++];
+    lathe_status status = session_open_plugin(s, use, label, &group->plugin);
+    if (status == LATHE_OK) status = make_slots(s, group);
+    group->base_rate = json_number(options_find(use->options, "lr"));
+    return status;
+}
+
 static lathe_status compose_optimizer(lathe_session *s) {
-    lathe_status status =
-        session_open_plugin(s, &s->experiment->optimizer, "optimizer", &s->optimizer);
-    if (status == LATHE_OK) status = make_slots(s);
-    s->base_rate = json_number(options_find(s->experiment->optimizer.options, "lr"));
+    const struct experiment *e = s->experiment;
+    s->groups = calloc(e->group_count + 1, sizeof *s->groups);
+    if (!s->groups) return fail(&s->err, LATHE_ENOMEM, "no memory for the optimizer");
+    lathe_status status = compose_group(s, &e->optimizer, "optimizer");
+    for (size_t i = 0; status == LATHE_OK && i < e->group_count; i++) {
+        char label[48];
+        snprintf(label, sizeof label, "optimizer.groups[%zu]", i);
+        status = compose_group(s, &e->groups[i].use, label);
+    }
     return status;
 }
 
@@ -189,7 +204,8 @@ void session_decompose(lathe_session *s) {
     for (int64_t i = s->callback_count - 1; i >= 0; i--)
         plugin_finish(&s->callbacks[i]);
     if (s->schedule.use) plugin_finish(&s->schedule);
-    if (s->optimizer.use) plugin_finish(&s->optimizer);
+    for (int32_t i = s->group_count - 1; i >= 0; i--)
+        plugin_finish(&s->groups[i].plugin);
     services_close_streams(s);
     session_free_buffers(s);
     free_services(s);
@@ -199,6 +215,7 @@ void session_decompose(lathe_session *s) {
     session_decompose_data(s);
     for (int point = 0; point < POINT_COUNT; point++) free(s->points[point].plugins);
     for (int64_t i = 0; i < s->library_count; i++) library_close(&s->libraries[i]);
+    free(s->groups);
     free(s->callbacks);
     free(s->libraries);
 }

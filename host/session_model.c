@@ -186,11 +186,25 @@ static lathe_status open_instances(lathe_session *s) {
     return status;
 }
 
+/* Parameters are put into the optimizer's groups by their names. */
+static lathe_status group(lathe_session *s) {
+    const struct experiment *e = s->experiment;
+    const char *patterns[PARAMETER_GROUPS_MAX];
+    int32_t bad = 0;
+    for (size_t i = 0; i < e->group_count; i++) patterns[i] = e->groups[i].match;
+    lathe_status status = parameters_group(&s->parameters, patterns,
+                                           (int32_t)e->group_count, &bad, &s->err);
+    if (status != LATHE_OK)
+        error_where(&s->err, "%s: optimizer.groups.%d.match", e->file, bad);
+    return status;
+}
+
 lathe_status session_compose_model(lathe_session *s) {
     s->shard_count = s->experiment->train.shards;
     s->shards = calloc((size_t)s->shard_count, sizeof *s->shards);
     if (!s->shards) return fail(&s->err, LATHE_ENOMEM, "no memory for shards");
     lathe_status status = open_instances(s);
+    if (status == LATHE_OK) status = group(s);
     if (status == LATHE_OK) status = parameters_lay_out(&s->parameters, &s->err);
     if (status == LATHE_OK) status = make_blocks(s);
     if (status == LATHE_OK) status = bind_all(s);

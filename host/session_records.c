@@ -166,20 +166,28 @@ static lathe_status emit_end(lathe_session *s) {
     return emit(s, NULL, &line, true);
 }
 
-static void log_end(lathe_session *s) {
-    struct text line = {0};
-    text_format(&line, "%s", s->reason);
-    if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
-    text_format(&line, ": %lld steps, %lld samples in %.1f s", (long long)s->now.step,
-                (long long)s->now.samples, session_seconds(s));
-    for (int64_t i = 0; metrics_at(s->metrics, i) >= 0; i++) {
+/* Of the metrics, those of the split that was visited last. */
+static void log_metrics(const lathe_session *s, struct text *line) {
+    enum split last = SPLIT_TRAIN;
+    if (s->data[SPLIT_VALIDATION].is_used) last = SPLIT_VALIDATION;
+    if (s->data[SPLIT_TEST].is_used) last = SPLIT_TEST;
+    for (int64_t i = 0; i < metrics_count(s->metrics); i++) {
         lathe_metric_view view = {.size = sizeof view};
-        metrics_view(s->metrics, metrics_at(s->metrics, i), &view);
-        if (view.step >= 0) text_format(&line, "; %s %.4g", view.name, view.value);
+        metrics_view(s->metrics, (int32_t)(i * SPLIT_COUNT + last), &view);
+        if (view.step >= 0) text_format(line, "; %s %.4g", view.name, view.value);
     }
+}
+
+static void log_end(lathe_session *s) {
+    const char *run = rundir_path(s->rundir);
+    struct text line = {0};
+    text_add(&line, s->reason);
+    if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
+    text_format(&line, ": %lld epochs, %lld steps in %.1f s",
+                (long long)whole_epochs(s), (long long)s->now.step, session_seconds(s));
+    log_metrics(s, &line);
+    if (run) text_format(&line, "; %s", run);
     if (!line.is_broken) log_line(&s->log, LATHE_LOG_INFO, "%s", line.data);
-    if (rundir_path(s->rundir))
-        log_line(&s->log, LATHE_LOG_INFO, "run: %s", rundir_path(s->rundir));
     text_finish(&line);
 }
 
@@ -195,6 +203,7 @@ static lathe_status first_of(lathe_session *s, lathe_status status, struct error
 lathe_status session_end_records(lathe_session *s, lathe_status status) {
     struct error kept = s->err;
     log_end(s);
+    if (atomic_load(&s->stop_asked)) environment_cancel(s->environment);
     status = first_of(s, status, &kept, environment_end(s->environment, &s->err));
     s->environment = NULL;
     status =

@@ -81,6 +81,13 @@ struct interval {
     bool is_due;
 };
 
+/* The optimizer's instance for one group of parameters. */
+struct optimizer_group {
+    struct plugin plugin;
+    int32_t slot_count, reserved;
+    double base_rate, rate;
+};
+
 struct tally {
     double *numbers;
     int64_t count;
@@ -118,7 +125,9 @@ struct lathe_session {
     lathe_host services;    /* the table every plugin gets a copy of */
 
     struct data_set data[SPLIT_COUNT];
-    struct plugin optimizer, schedule;
+    struct optimizer_group *groups; /* the optimizer, and one more per group */
+    int32_t group_count;            /* made so far */
+    struct plugin schedule;
     struct plugin *callbacks;
     int64_t callback_count; /* made so far */
     struct point_list points[POINT_COUNT];
@@ -172,7 +181,6 @@ struct lathe_session {
     struct own_block *blocks;
     int64_t block_count;
     int32_t schedule_watch; /* -1: none */
-    double base_rate;
     int64_t updates; /* made with these slots: steps without those of weight 0 */
     uint32_t requests;
     char stop_reason[256];

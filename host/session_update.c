@@ -107,7 +107,9 @@ static lathe_status take_rate(lathe_session *s) {
             return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "factor");
         }
     }
-    s->now.rate = s->base_rate * factor;
+    for (int32_t i = 0; i < s->group_count; i++)
+        s->groups[i].rate = s->groups[i].base_rate * factor;
+    s->now.rate = s->groups[0].rate;
     return LATHE_OK;
 }
 
@@ -123,39 +125,64 @@ static double scale_of(const lathe_session *s) {
 
 struct stepping {
     lathe_session *s;
-    struct step_pass pass;
-    _Atomic lathe_status status;
+    struct step_pass common; /* but for what a group has of its own */
+    struct plugin *failed;   /* of the last worker that failed */
+    lathe_status status;
 };
+
+static struct step_pass pass_of(const struct stepping *stepping, int32_t index) {
+    const struct optimizer_group *group = &stepping->s->groups[index];
+    struct step_pass pass = stepping->common;
+    pass.group = index;
+    pass.ops = group->plugin.ops;
+    pass.optimizer = group->plugin.self;
+    pass.slot_count = group->slot_count;
+    pass.rate = group->rate;
+    return pass;
+}
 
 static void step_part(void *context, int worker) {
     struct stepping *stepping = context;
-    lathe_status status =
-        passes_step(&stepping->pass, worker, workers_count(stepping->s->workers));
-    if (status != LATHE_OK) atomic_store(&stepping->status, status);
+    lathe_session *s = stepping->s;
+    for (int32_t i = 0; i < s->group_count; i++) {
+        const struct step_pass pass = pass_of(stepping, i);
+        lathe_status status = passes_step(&pass, worker, workers_count(s->workers));
+        if (status == LATHE_OK) continue;
+        __atomic_store_n(&stepping->status, status, __ATOMIC_RELAXED);
+        __atomic_store_n(&stepping->failed, &s->groups[i].plugin, __ATOMIC_RELAXED);
+        return;
+    }
+}
+
+static void begin_groups(lathe_session *s) {
+    for (int32_t i = 0; i < s->group_count; i++) {
+        const lathe_optimizer_ops *ops = s->groups[i].plugin.ops;
+        if (ops->begin)
+            ops->begin(s->groups[i].plugin.self, s->updates + 1, s->groups[i].rate);
+    }
 }
 
 static lathe_status apply(lathe_session *s) {
-    const lathe_optimizer_ops *ops = s->optimizer.ops;
-    struct stepping stepping = {.s = s,
-                                .pass = {.parameters = &s->parameters,
-                                         .ops = ops,
-                                         .optimizer = s->optimizer.self,
-                                         .weights = s->weights,
-                                         .gradients = s->gradients,
-                                         .slots = s->slots,
-                                         .slot_count = s->slot_count,
-                                         .mean = mean_of(s),
-                                         .scale = scale_of(s),
-                                         .clip_value = s->experiment->train.clip_value,
-                                         .rate = s->now.rate,
-                                         .step = s->updates + 1}};
-    if (ops->begin) ops->begin(s->optimizer.self, s->updates + 1, s->now.rate);
+    struct stepping stepping = {
+        .s = s,
+        .common = {.parameters = &s->parameters,
+                   .weights = s->weights,
+                   .gradients = s->gradients,
+                   .slots = s->slots,
+                   .mean = mean_of(s),
+                   .scale = scale_of(s),
+                   .clip_value = s->experiment->train.clip_value,
+                   .step = s->updates + 1}};
+    begin_groups(s);
     s->phase = PHASE_PASS;
     workers_run(s->workers, step_part, &stepping);
     s->phase = PHASE_LOOP;
-    if (stepping.status != LATHE_OK || s->optimizer.misuse.status != LATHE_OK)
-        return session_plugin_failed(s, &s->optimizer, stepping.status, "step");
-    passes_buffers(&stepping.pass);
+    for (int32_t i = 0; i < s->group_count && !stepping.failed; i++)
+        if (s->groups[i].plugin.misuse.status != LATHE_OK)
+            stepping.failed = &s->groups[i].plugin;
+    if (stepping.failed)
+        return session_plugin_failed(s, stepping.failed, stepping.status, "step");
+    passes_buffers(&stepping.common);
     s->updates++;
     return LATHE_OK;
 }
@@ -180,7 +207,7 @@ static void look_for_threads(lathe_session *s) {
                  "%d threads that the host did not start came with the first step: %s, "
                  "%s or "
                  "a callback brings its own",
-                 more, s->shards[0].model.label, s->optimizer.label);
+                 more, s->shards[0].model.label, s->groups[0].plugin.label);
 }
 
 lathe_status lathe_update(lathe_session *s) {

@@ -37,7 +37,7 @@ lathe_status digest_file(const char *path, const volatile int *is_cancelled,
     sha256_init(&sum);
     for (;;) {
         uint8_t piece[PIECE_BYTES];
-        if (is_cancelled && *is_cancelled) {
+        if (is_cancelled && __atomic_load_n(is_cancelled, __ATOMIC_RELAXED)) {
             status = LATHE_STOP;
             break;
         }

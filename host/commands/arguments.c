@@ -40,11 +40,13 @@ static void add(struct reading *reading, struct words *words, const char *word) 
     words->items[words->count++] = word;
 }
 
+/* Only the names of metrics, under `expect`, have a '/' in them. */
 static bool is_override(const char *word) {
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : 0;
-    return length > 0 && strspn(word, LETTERS "0123456789_.-") == length &&
-           *word != '.';
+    const char *letters = strncmp(word, "expect.", 7) ? LETTERS "0123456789_.-"
+                                                      : LETTERS "0123456789_.-/";
+    return length > 0 && strspn(word, letters) == length && *word != '.';
 }
 
 static size_t name_length(const char *argument) {

@@ -33,10 +33,40 @@ static void blocks_are_in_the_documented_order(void **state) {
     assert_int_equal(all.items[2].offset, 0);
     assert_int_equal(all.items[1].offset, 32);
     assert_int_equal(all.items[0].offset, 48);
-    assert_int_equal(all.decaying_end, 32);
+    assert_int_equal(all.groups[0].decaying_end, 32);
     assert_int_equal(all.trained_end, 48);
     assert_int_equal(all.size, 64);
     assert_int_equal(all.trainable, 24);
+    parameters_finish(&all);
+}
+
+static void groups_lie_one_after_the_other(void **state) {
+    (void)state;
+    struct parameters all = {0};
+    const char *const patterns[] = {"head.*"}, *const both[] = {"head.*", "*.bias"};
+    const char *const none[] = {"tail.*"};
+    int32_t bad = -1;
+    struct error err;
+    declare(&all, "head.weight", 0, 16, 0);
+    declare(&all, "head.bias", LATHE_NO_DECAY, 16, 0);
+    declare(&all, "trunk.weight", 0, 16, 2);
+    declare(&all, "trunk.bias", LATHE_NO_DECAY, 16, 0);
+    assert_int_equal(parameters_group(&all, none, 1, &bad, &err), LATHE_EINVAL);
+    assert_string_equal(err.what, "\"tail.*\" matches no parameter of the model");
+    assert_int_equal(parameters_group(&all, patterns, 1, &bad, &err), LATHE_OK);
+    assert_int_equal(parameters_lay_out(&all, NULL), LATHE_OK);
+    assert_int_equal(all.items[2].offset, 0);
+    assert_int_equal(all.items[3].offset, 32);
+    assert_int_equal(all.items[0].offset, 48);
+    assert_int_equal(all.items[1].offset, 64);
+    assert_int_equal(all.groups[0].decaying_end, 32);
+    assert_int_equal(all.groups[1].first, 48);
+    assert_int_equal(all.groups[1].end, 80);
+    for (int i = 0; i < 4; i++) all.items[i].group = 0;
+    assert_int_equal(parameters_group(&all, both, 2, &bad, &err), LATHE_EINVAL);
+    assert_int_equal(bad, 1);
+    assert_string_equal(err.what, "\"head.*\" and \"*.bias\" both match the parameter "
+                                  "\"head.bias\"");
     parameters_finish(&all);
 }
 
@@ -121,6 +151,7 @@ static void normal_starts_have_their_moments(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_in_the_documented_order),
+        cmocka_unit_test(groups_lie_one_after_the_other),
         cmocka_unit_test(wrong_declarations_are_refused),
         cmocka_unit_test(starts_are_drawn_by_declaration),
         cmocka_unit_test(normal_starts_have_their_moments),

@@ -115,8 +115,9 @@ static void step_covers_each_float_once(void **state) {
     (void)state;
     const lathe_optimizer_ops ops = {
         .size = sizeof ops, .flags = LATHE_ELEMENTWISE, .step = plain_step};
-    const struct parameters all = {
-        .decaying_end = 5000, .trained_end = SIZE, .size = SIZE};
+    const struct parameters all = {.groups = {{.decaying_end = 5000, .end = SIZE}},
+                                   .group_count = 1,
+                                   .size = SIZE};
     float *weights = malloc(SIZE * sizeof *weights), *one = NULL;
     float *gradients = malloc(SIZE * sizeof *gradients);
     for (int workers = 1; workers <= 5; workers++) {
@@ -151,7 +152,8 @@ static void clip_value_clamps_the_mean(void **state) {
     (void)state;
     const lathe_optimizer_ops ops = {
         .size = sizeof ops, .flags = LATHE_ELEMENTWISE, .step = plain_step};
-    const struct parameters all = {.decaying_end = 3, .trained_end = 3, .size = 16};
+    const struct parameters all = {
+        .groups = {{.decaying_end = 3, .end = 3}}, .group_count = 1, .size = 16};
     struct seen seen = {0};
     float weights[3] = {0}, gradients[3] = {8, -8, 1};
     const struct step_pass pass = {.parameters = &all,

@@ -3,24 +3,29 @@
 # under 5,000 lines.
 source "$(dirname "$0")/lint.bash"
 
-while read -r file; do
-    lines=$(wc -l <"$file")
-    ((lines < 400)) || complain "$file" "$lines lines; a file has less than 400"
-    # The formatter puts a function's brace at the end of its last line and closes it in
-    # the first column.
-    awk -v file="$file" '
-        function is_head(s) { return s ~ /\{$/ && s !~ /=/ && s !~ /^(typedef|struct|union|enum|extern "C")[^()]*\{$/ }
-        /^[A-Za-z_].*[^;]$/ && !/^#/ && !inside { start = NR }
-        /^[^ \t].*\{$/ || /^[ \t]+.*\) \{$/ {
-            if (!inside && start && is_head($0)) inside = start
-        }
-        /^}/ {
-            if (inside && NR - inside + 1 >= 60)
-                printf "%s:%d: %d lines; a function has less than 60\n", file, inside, NR - inside + 1
-            inside = 0; start = 0
-        }
-        /^[ \t]*$/ { if (!inside) start = 0 }' "$file" >>"$scratch/faults"
-done < <(every_file host sdk plugins tests -- '*.c' '*.h' '*.cc' '*.sh' '*.bash')
+# The formatter puts a function's brace at the end of its last line and closes it in the
+# first column.
+every_file host sdk plugins tests -- '*.c' '*.h' '*.cc' '*.sh' '*.bash' | xargs awk '
+    function is_head(s) {
+        return s !~ /=/ && s !~ /^(typedef|struct|union|enum|extern "C")[^()]*\{$/
+    }
+    function end_of_file() {
+        if (lines >= 400) printf "%s: %d lines; a file has less than 400\n", name, lines
+    }
+    FNR == 1 { end_of_file(); name = FILENAME; inside = start = 0 }
+    { lines = FNR }
+    /^[A-Za-z_].*[^;]$/ && !inside { start = FNR }
+    /^[^ \t].*\{$/ || /^[ \t]+.*\) \{$/ {
+        if (!inside && start && is_head($0)) inside = start
+    }
+    /^}/ {
+        if (inside && FNR - inside + 1 >= 60)
+            printf "%s:%d: %d lines; a function has less than 60\n", FILENAME, inside,
+                FNR - inside + 1
+        inside = start = 0
+    }
+    /^[ \t]*$/ && !inside { start = 0 }
+    END { end_of_file() }' >>"$scratch/faults"
 
 grep -nHE '^.{89,}' $(c_files host sdk plugins tests) | while IFS=: read -r file line _; do
     complain "$file:$line" "more than 88 columns"

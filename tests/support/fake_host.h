@@ -115,7 +115,7 @@ static inline lathe_status fake_plugin(const lathe_host *host, const char *path,
                                        const void **ops, void **self) {
     struct fake_host *fake = fake_of(host);
     for (int i = 0; i < fake->nested_count; i++) {
-        if (strcmp(fake->nested[i].path, path)) continue;
+        if (strcmp(fake->nested[i].path, path) != 0) continue;
         *ops = fake->nested[i].ops;
         *self = fake->nested[i].self;
         return LATHE_OK;

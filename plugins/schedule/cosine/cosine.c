@@ -12,6 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../warmup.h"
+
 static const double pi = 3.14159265358979323846;
 
 struct cosine {
@@ -22,7 +24,7 @@ struct cosine {
 static lathe_status create(const lathe_host *host, void **self) {
     struct cosine *cosine = malloc(sizeof *cosine);
     if (!cosine) return lathe_fail(host, LATHE_ENOMEM, "no memory for the schedule");
-    cosine->warmup = lathe_has(host, "warmup") ? lathe_steps(host, "warmup") : 0;
+    cosine->warmup = warmup_read(host);
     cosine->floor = lathe_number(host, "floor");
     *self = cosine;
     return LATHE_OK;
@@ -31,9 +33,8 @@ static lathe_status create(const lathe_host *host, void **self) {
 static double factor(const void *self, const lathe_progress *progress) {
     const struct cosine *cosine = self;
     int64_t step = progress->step, warmup = cosine->warmup;
-    if (step < warmup) return (double)(step + 1) / (double)warmup;
-    if (step >= progress->steps) return cosine->floor;
-    double t = (double)(step - warmup) / (double)(progress->steps - warmup);
+    if (step < warmup) return warmup_rise(step, warmup);
+    double t = warmup_done(step, warmup, progress->steps - warmup);
     return cosine->floor + (1 - cosine->floor) * (1 + cos(pi * t)) / 2;
 }
 

@@ -142,7 +142,7 @@ static void numbers_are_rounded_as_strtof_does(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         float number, expected = strtof(cases[i], NULL);
         assert_int_equal(number_of(cases[i], &number), CSV_NUMBER);
-        if (memcmp(&number, &expected, sizeof number))
+        if (memcmp(&number, &expected, sizeof number) != 0)
             fail_msg("%s is %.9g, not %.9g", cases[i], (double)number,
                      (double)expected);
     }
@@ -159,7 +159,7 @@ static void many_decimals_agree_with_strtof(void **state) {
                  1 + (int)(seed % 8), (seed * 7919u) % 10, (int)(seed >> 8) % 12 - 6);
         float expected = strtof(text, NULL);
         assert_int_equal(number_of(text, &number), CSV_NUMBER);
-        if (memcmp(&number, &expected, sizeof number))
+        if (memcmp(&number, &expected, sizeof number) != 0)
             fail_msg("%s is %.9g, not %.9g", text, (double)number, (double)expected);
     }
 }
