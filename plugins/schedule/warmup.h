@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The warm-up that schedules have in common: for `warmup` steps the factor rises in a
- * line to where the schedule begins, 1/warmup of it in the first update and all of it in
- * the last. Not a plugin; a plugin declares the option "warmup" and asks here. */
+ * line to where the schedule begins, 1/warmup of it in the first update and all of it
+ * in the last. Not a plugin; a plugin declares the option "warmup" and asks here. */
 #ifndef SCHEDULE_WARMUP_H
 #define SCHEDULE_WARMUP_H
 

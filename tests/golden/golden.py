@@ -6,7 +6,7 @@ again, in Python, so that a golden file holds answers only. References are compu
 float64 from inputs that are float32 exactly.
 
     /usr/bin/python3 tests/golden/kernels.py            writes the files beside it
-    /usr/bin/python3 tests/golden/kernels.py --check    compares with those that are there
+    /usr/bin/python3 tests/golden/kernels.py --check    compares with what is there
 """
 import json
 import math
@@ -32,7 +32,8 @@ def philox(key, counter):
 def fill(shape, span, seed):
     """array_fill of tests/support/arrays.h: uniform in [-span, span), span 2^n."""
     count = math.prod(shape)
-    words = [w for i in range((count + 3) // 4) for w in philox((seed, 0), (i, 0, 0, 0))]
+    words = [word for i in range((count + 3) // 4)
+             for word in philox((seed, 0), (i, 0, 0, 0))]
     units = numpy.array([w >> 8 for w in words[:count]], dtype=numpy.float64) / 2.0**24
     values = span * (2 * units - 1)
     assert (values == values.astype(numpy.float32)).all()
@@ -61,7 +62,8 @@ def layout(value, indent=0):
     """JSON, with lists of numbers wrapped to the width of a page."""
     pad = " " * (indent + 1)
     if isinstance(value, dict) and value:
-        items = [f"{pad}{json.dumps(k)}: {layout(v, indent + 1)}" for k, v in value.items()]
+        items = [f"{pad}{json.dumps(k)}: {layout(v, indent + 1)}"
+                 for k, v in value.items()]
         return "{\n" + ",\n".join(items) + "\n" + " " * indent + "}"
     if isinstance(value, list) and value and isinstance(value[0], dict):
         items = [pad + layout(v, indent + 1) for v in value]

@@ -33,7 +33,7 @@ def activation(name, function):
     values = fill((rows, width), 4, 5)
     values[0] = SPECIAL
     bias = fill((width,), 1, 6)
-    bias[:] = bias * (abs(bias) > 0.5)  # some columns see the special values as they are
+    bias[:] = bias * (abs(bias) > 0.5)  # elsewhere the special values stay as they are
     x = torch.tensor(values, dtype=torch.float32)
     shift = torch.tensor(bias, dtype=torch.float32)
     inner = (x + shift).double().requires_grad_()

@@ -3,9 +3,9 @@
 
 Each file holds a whole experiment, as lathe runs it, the loss of every step and the
 weights after the last. Data, first weights and the order of samples are formulas that
-test_mlp.c has too: inputs are fill(…, 1), weights and biases of layer i
-fill(…, 0.5, 20 + 2i) and fill(…, 0.5, 21 + 2i), numbers to predict fill(…, 2), and the
-sample at position p of epoch e is (7p + 31e) mod 120.
+test_mlp.c has too: inputs are fill(…, 1, 1), numbers to predict fill(…, 1, 2), weights
+and biases of layer i fill(…, 0.5, 20 + 2i) and fill(…, 0.5, 21 + 2i), and the sample at
+position p of epoch e is (7p + 31e) mod 120.
 """
 import math
 
@@ -17,7 +17,8 @@ from optimizers import Lamb
 
 STEPS, SAMPLES, FEATURES, CLASSES, TARGETS = 50, 120, 16, 3, 2
 INPUTS = torch.tensor(fill((SAMPLES, FEATURES), 1, 1))
-LABELS = [int(x) for x in (INPUTS @ torch.tensor(fill((FEATURES, CLASSES), 1, 3))).argmax(1)]
+TEACHER = torch.tensor(fill((FEATURES, CLASSES), 1, 3))
+LABELS = [int(best) for best in (INPUTS @ TEACHER).argmax(1)]
 NUMBERS = torch.tensor(fill((SAMPLES, TARGETS), 1, 2))
 
 
@@ -28,7 +29,8 @@ class EachLamb:
         self.parts = []
         for p in parameters:
             decays = p.ndim > 1
-            known = dict(options, weight_decay=options.get("weight_decay", 0.01) * decays)
+            decay = options.get("weight_decay", 0.01) if decays else 0
+            known = {**options, "weight_decay": decay}
             self.parts.append((p, Lamb(p.detach().numpy(), adapts=decays, **known)))
 
     def step(self, lr, t):
@@ -102,11 +104,13 @@ def train(experiment):
             p.grad = None
         loss.backward()
         clip(parameters, experiment["train"].get("clip_norm", 0))
-        rate = experiment["optimizer"]["lr"] * factor(experiment.get("schedule", {}), step)
-        optimizer.step(rate, step + 1)
+        rate = factor(experiment.get("schedule", {}), step)
+        optimizer.step(rate * experiment["optimizer"]["lr"], step + 1)
         losses.append(loss.item())
-    assert model["activation"] != "relu" or nearest > 2e-6, "a kink that rounding crosses"
-    names = [f"layers.{i // 2}.{'bias' if i % 2 else 'weight'}" for i in range(len(shapes))]
+    if model["activation"] == "relu":
+        assert nearest > 2e-6, "a kink that rounding could cross"
+    names = [f"layers.{i // 2}.{'bias' if i % 2 else 'weight'}"
+             for i in range(len(shapes))]
     return losses, {n: numbers(p.detach()) for n, p in zip(names, parameters)}
 
 
@@ -137,7 +141,8 @@ golden("adamw", {"hidden": [10, 6], "activation": "gelu"},
        {"use": "adamw", "lr": 0.03125, "weight_decay": 0.125}, {"batch": 16},
        schedule={"use": "cosine", "warmup": "5step"})
 golden("rmsprop", {"hidden": [10], "activation": "tanh"},
-       {"use": "rmsprop", "lr": 0.0078125, "alpha": 0.9, "centered": True, "momentum": 0.5},
+       {"use": "rmsprop", "lr": 0.0078125, "alpha": 0.9, "centered": True,
+        "momentum": 0.5},
        {"batch": 16, "accumulate": 2, "clip_norm": 0.25}, classifies=False)
 golden("lamb", {"hidden": [10, 6], "activation": "relu"},
        {"use": "lamb", "lr": 0.0625}, {"batch": 40},

@@ -74,7 +74,8 @@ def make(name, w, options, decays):
     if not decays and name != "lamb":
         known["weight_decay"] = 0
     if name == "sgd":
-        names = torch_state(("momentum", "momentum_buffer")) if "momentum" in known else {}
+        momentum = [("momentum", "momentum_buffer")] if "momentum" in known else []
+        names = torch_state(*momentum)
         return Torch(torch.optim.SGD, names, w, **known)
     if name == "adamw":
         names = torch_state(("exp_avg", "exp_avg"), ("exp_avg_sq", "exp_avg_sq"))
@@ -83,7 +84,7 @@ def make(name, w, options, decays):
         names = torch_state(("square_avg", "square_avg"))
         if known.get("centered"):
             names = torch_state(("grad_avg", "grad_avg"))
-            names = {"variance": lambda s: s["square_avg"] - s["grad_avg"] ** 2, **names}
+            names["variance"] = lambda s: s["square_avg"] - s["grad_avg"] ** 2
         if "momentum" in known:
             names.update(torch_state(("momentum", "momentum_buffer")))
         return Torch(torch.optim.RMSprop, names, w, **known)

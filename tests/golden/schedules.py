@@ -42,15 +42,19 @@ def case(name, options, steps, factors, **more):
             "factors": numbers(factors, 17)}
 
 
+def warm(warmup):
+    return {"warmup": f"{warmup}step"} if warmup else {}
+
+
 def cosine(warmup, floor, steps=25):
-    options = {"floor": floor, **({"warmup": f"{warmup}step"} if warmup else {})}
+    options = {"floor": floor, **warm(warmup)}
     return case("cosine", options, steps, after(
         warmup, steps,
         lambda o: lr_scheduler.CosineAnnealingLR(o, steps - warmup, eta_min=floor)))
 
 
 def linear(warmup, start, end, over=None, steps=25):
-    options = {"from": start, "to": end, **({"warmup": f"{warmup}step"} if warmup else {})}
+    options = {"from": start, "to": end, **warm(warmup)}
     if over:
         options["over"] = f"{over}step"
     return case("linear", options, steps, after(
@@ -59,14 +63,14 @@ def linear(warmup, start, end, over=None, steps=25):
 
 
 def stairs(warmup, every, factor, steps=25):
-    options = {"every": f"{every}step", "factor": factor,
-               **({"warmup": f"{warmup}step"} if warmup else {})}
+    options = {"every": f"{every}step", "factor": factor, **warm(warmup)}
     found = rates(lambda o: lr_scheduler.StepLR(o, every, gamma=factor), steps)
-    return case("step", options, steps, [f * rise(k, warmup) for k, f in enumerate(found)])
+    return case("step", options, steps,
+                [f * rise(k, warmup) for k, f in enumerate(found)])
 
 
 def polynomial(warmup, power, steps=25):
-    options = {"power": power, **({"warmup": f"{warmup}step"} if warmup else {})}
+    options = {"power": power, **warm(warmup)}
     return case("polynomial", options, steps, after(
         warmup, steps, lambda o: lr_scheduler.PolynomialLR(o, steps - warmup, power)))
 

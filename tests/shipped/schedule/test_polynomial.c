@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* polynomial at its ends; every step against torch's PolynomialLR is in
+ * tests/golden. */
+#include "support/fake_host.h"
+
+#include "schedule/polynomial/polynomial.c"
+
+struct fixture {
+    struct fake_host host; /* first: a host's context is its fake */
+    void *self;
+};
+
+static void open_schedule(struct fixture *f, const char *options) {
+    f->self = NULL;
+    fake_host_init(&f->host, options);
+    fake_host_manifest(&f->host, "schedule/polynomial");
+    assert_int_equal(lathe_ops_.create(&f->host.table, &f->self), LATHE_OK);
+}
+
+static void close_schedule(struct fixture *f) {
+    lathe_ops_.destroy(f->self);
+    fake_host_finish(&f->host);
+}
+
+static void expect(const struct fixture *f, int64_t step, int64_t steps,
+                   double expected) {
+    lathe_progress progress = {.size = sizeof progress, .step = step, .steps = steps};
+    double actual = lathe_ops_.factor(f->self, &progress);
+    if (!(fabs(actual - expected) < 1e-15))
+        fail_msg("step %lld of %lld: %.17g, not %.17g", (long long)step,
+                 (long long)steps, actual, expected);
+}
+
+static void is_a_line_unless_told(void **state) {
+    (void)state;
+    struct fixture f;
+    open_schedule(&f, "{}");
+    expect(&f, 0, 100, 1);
+    expect(&f, 25, 100, 0.75);
+    expect(&f, 100, 100, 0);
+    expect(&f, INT64_MAX, 100, 0);
+    close_schedule(&f);
+}
+
+static void is_a_power_of_what_is_left(void **state) {
+    (void)state;
+    struct fixture f;
+    open_schedule(&f, "{\"power\": 2}");
+    expect(&f, 25, 100, 0.5625);
+    expect(&f, 50, 100, 0.25);
+    close_schedule(&f);
+    open_schedule(&f, "{\"power\": 0.5, \"end\": 0.25}");
+    expect(&f, 0, 100, 1);
+    expect(&f, 75, 100, 0.25 + 0.75 * 0.5);
+    expect(&f, 100, 100, 0.25);
+    close_schedule(&f);
+}
+
+static void warms_up_in_a_line(void **state) {
+    (void)state;
+    struct fixture f;
+    open_schedule(&f, "{\"warmup\": \"4step\", \"power\": 3}");
+    expect(&f, 0, 24, 0.25);
+    expect(&f, 3, 24, 1);
+    expect(&f, 4, 24, 1);
+    expect(&f, 14, 24, 0.125);
+    expect(&f, 24, 24, 0);
+    expect(&f, 2, 3, 0.75); /* the warm-up is longer than the run */
+    close_schedule(&f);
+}
+
+static void needs_a_horizon(void **state) {
+    (void)state;
+    assert_int_equal(lathe_ops_.flags, LATHE_NEEDS_HORIZON);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(is_a_line_unless_told),
+        cmocka_unit_test(is_a_power_of_what_is_left),
+        cmocka_unit_test(warms_up_in_a_line),
+        cmocka_unit_test(needs_a_horizon),
+    };
+    return cmocka_run_group_tests_name("schedule polynomial", tests, NULL, NULL);
+}
