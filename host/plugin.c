@@ -24,16 +24,16 @@ static lathe_status keep_failure(const lathe_host *host, lathe_status status,
     return fail(failure_here(plugin), status, "%s", text ? text : "");
 }
 
-void plugin_misuse(struct plugin *plugin, const char *format, ...) {
+void plugin_misuse(struct plugin *plugin, lathe_status status, const char *format,
+                   ...) {
     char text[sizeof plugin->misuse.what];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    static const lathe_status none = LATHE_OK;
-    lathe_status expected = none;
-    if (__atomic_compare_exchange_n(&plugin->misuse.status, &expected, LATHE_EPLUGIN,
-                                    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    lathe_status expected = LATHE_OK;
+    if (__atomic_compare_exchange_n(&plugin->misuse.status, &expected, status, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         snprintf(plugin->misuse.what, sizeof plugin->misuse.what, "%s", text);
 }
 
@@ -79,7 +79,8 @@ lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
     for (int i = 0; !said && plugin->failures && i < plugin->worker_count; i++)
         if (plugin->failures[i].status != LATHE_OK) said = &plugin->failures[i];
     const lathe_status returned = status;
-    if (plugin->misuse.status != LATHE_OK || !is_ours(status)) status = LATHE_EPLUGIN;
+    if (plugin->misuse.status != LATHE_OK) status = plugin->misuse.status;
+    if (!is_ours(status)) status = LATHE_EPLUGIN;
     if (said)
         fail(err, status, "%s", said->what);
     else

@@ -29,6 +29,8 @@ void library_quiet_blas(const struct library *library);
 /* "OpenBLAS SkylakeX", in `name`; "" when the library brought none that says. */
 void library_blas_name(const struct library *library, char *name, size_t size);
 
+#define PLUGIN_TIMED_MAX 24
+
 struct plugin {
     const struct use *use;
     const struct library *library;
@@ -42,6 +44,9 @@ struct plugin {
     struct error misuse; /* the first service called wrongly; status LATHE_OK: none */
     struct error *failures; /* [workers]: what lathe_fail said last on that thread */
     int worker_count;
+    struct {
+        int64_t calls, nanoseconds;
+    } times[PLUGIN_TIMED_MAX]; /* by function, where the session is profiled */
 };
 
 /* Makes the instance, its nested ones being made already. `services` is copied for it,
@@ -54,9 +59,10 @@ void plugin_finish(struct plugin *plugin); /* destroys it, then the nested ones 
  * gave, and who; the caller adds when. Returns the status, made one of ours. */
 lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
                             const char *function, struct error *err);
-/* A service was called wrongly: remembered once, to fail the present or next call.
- * [any] */
-__attribute__((format(printf, 2, 3))) void plugin_misuse(struct plugin *plugin,
+/* A service was called wrongly: remembered once, to fail the present or next call with
+ * this status. [any] */
+__attribute__((format(printf, 3, 4))) void plugin_misuse(struct plugin *plugin,
+                                                         lathe_status status,
                                                          const char *format, ...);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lathe/draft/profile.h>
+
 #include "archive.h"
 
 struct plugin *services_caller(const lathe_host *host) {
@@ -18,7 +20,7 @@ lathe_session *services_session(const lathe_host *host) {
 
 bool services_may_load(const lathe_host *host, const char *service) {
     if (services_session(host)->phase == PHASE_LOAD) return true;
-    plugin_misuse(services_caller(host),
+    plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                   "it called %s, which is [load], during the run", service);
     return false;
 }
@@ -26,7 +28,8 @@ bool services_may_load(const lathe_host *host, const char *service) {
 bool services_may_loop(const lathe_host *host, const char *service) {
     const lathe_session *s = services_session(host);
     if (s->phase == PHASE_LOOP && workers_self() == 0) return true;
-    plugin_misuse(services_caller(host), "it called %s, which is [loop], %s", service,
+    plugin_misuse(services_caller(host), LATHE_EPLUGIN,
+                  "it called %s, which is [loop], %s", service,
                   s->phase == PHASE_LOAD ? "before the run" : "from a pass");
     return false;
 }
@@ -37,7 +40,7 @@ bool services_may_loop(const lathe_host *host, const char *service) {
 static const struct json *find_option(const lathe_host *host, const char *path) {
     struct plugin *plugin = services_caller(host);
     if (!options_declaration(plugin->use->manifest->options, path)) {
-        plugin_misuse(plugin,
+        plugin_misuse(plugin, LATHE_EPLUGIN,
                       "it asked for option \"%s\", which its manifest does not "
                       "declare",
                       path);
@@ -75,7 +78,7 @@ static int64_t steps(const lathe_host *host, const char *path) {
     for (int i = 0; i < durations.count; i++) {
         if (durations.items[i].unit == DURATION_SECONDS) {
             plugin_misuse(
-                services_caller(host),
+                services_caller(host), LATHE_EINVAL,
                 "option \"%s\" is read in steps, and a time is none; epochs (ep), "
                 "steps (step) and samples (sample) are",
                 path);
@@ -96,13 +99,14 @@ static lathe_status plugin(const lathe_host *host, const char *path, const void 
             *self = caller->nested[i].self;
             return LATHE_OK;
         }
-    plugin_misuse(caller, "it asked for the plugin in option \"%s\", and there is none",
-                  path);
+    plugin_misuse(caller, LATHE_EPLUGIN,
+                  "it asked for the plugin in option \"%s\", and there is none", path);
     return LATHE_EPLUGIN;
 }
 
 static const void *extension(const lathe_host *host, const char *id) {
-    const lathe_session *s = services_session(host);
+    lathe_session *s = services_session(host);
+    if (!strcmp(id, LATHE_PROFILE)) return session_profile(s);
     if (!strcmp(id, LATHE_QUIET_EXTENSION) && s->options.flags & LATHE_QUIET) return s;
     return NULL;
 }

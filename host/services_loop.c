@@ -13,11 +13,12 @@ static int32_t metric(const lathe_host *host, const lathe_metric *wanted) {
     struct error err = {0};
     if (!services_may_load(host, "metric")) return 0;
     if (wanted->size < LATHE_METRIC_SIZE_1_0) {
-        plugin_misuse(services_caller(host), "lathe_metric of %u bytes", wanted->size);
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN, "lathe_metric of %u bytes",
+                      wanted->size);
         return 0;
     }
     int32_t index = metrics_declare(s->metrics, wanted->name, wanted->flags, &err);
-    if (index < 0) plugin_misuse(services_caller(host), "%s", err.what);
+    if (index < 0) plugin_misuse(services_caller(host), LATHE_EPLUGIN, "%s", err.what);
     return index < 0 ? 0 : index;
 }
 
@@ -25,7 +26,7 @@ static void report(const lathe_host *host, int32_t index, double sum, double wei
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "report")) return;
     if (index <= METRICS_LOSS || index >= metrics_count(s->metrics)) {
-        plugin_misuse(services_caller(host),
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                       "it reported metric %d, which it did not "
                       "declare",
                       index);
@@ -40,7 +41,7 @@ static int32_t watch(const lathe_host *host, const char *name) {
     if (!services_may_load(host, "watch")) return -1;
     int32_t watched = metrics_find(services_session(host)->metrics, name);
     if (watched < 0)
-        plugin_misuse(services_caller(host),
+        plugin_misuse(services_caller(host), LATHE_EINVAL,
                       "it watches \"%s\", which nobody before it "
                       "reports",
                       name);
@@ -53,7 +54,7 @@ static int32_t value(const lathe_host *host, int32_t watched, double *to) {
     *to = NAN;
     if (!services_may_loop(host, "value")) return 0;
     if (watched < 0 || watched >= metrics_count(s->metrics) * SPLIT_COUNT) {
-        plugin_misuse(services_caller(host),
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                       "it asked for metric %d, which it does not "
                       "watch",
                       watched);
@@ -89,7 +90,8 @@ static double *tally(const lathe_host *host, const char *name, int64_t wanted) {
     if (tallies) s->tallies = tallies;
     if (!tallies || !numbers) {
         free(numbers);
-        plugin_misuse(services_caller(host), "no memory for tally \"%s\"", name);
+        plugin_misuse(services_caller(host), LATHE_ENOMEM, "no memory for tally \"%s\"",
+                      name);
         return NULL;
     }
     s->tallies[s->tally_count++] = (struct tally){.numbers = numbers, .count = wanted};
@@ -105,7 +107,8 @@ static int32_t every(const lathe_host *host, const char *path) {
     void *intervals =
         realloc(s->intervals, (size_t)(s->interval_count + 1) * sizeof *s->intervals);
     if (!intervals) {
-        plugin_misuse(services_caller(host), "no memory for interval \"%s\"", path);
+        plugin_misuse(services_caller(host), LATHE_ENOMEM,
+                      "no memory for interval \"%s\"", path);
         return 0;
     }
     s->intervals = intervals;
@@ -161,7 +164,7 @@ static float *weights(const lathe_host *host, uint32_t access) {
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "weights")) return NULL;
     if (access == LATHE_READ || may_write_weights(s)) return s->weights;
-    plugin_misuse(services_caller(host),
+    plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                   "it wants to write weights in %s; step_end, "
                   "validation_* and epoch_* are the places",
                   session_point_name(s->point));
@@ -172,7 +175,7 @@ static float *gradients(const lathe_host *host, uint32_t access) {
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "gradients")) return NULL;
     if (s->point == POINT_GRADIENTS_READY) return session_take_gradients(s, access);
-    plugin_misuse(services_caller(host),
+    plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                   "it wants gradients in %s; gradients_ready is the "
                   "place",
                   session_point_name(s->point));
@@ -203,7 +206,7 @@ static void evaluate_with(const lathe_host *host, const float *wanted) {
     if (s->point == POINT_VALIDATION_BEGIN)
         s->evaluated = wanted;
     else
-        plugin_misuse(services_caller(host),
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                       "it called evaluate_with in %s; "
                       "validation_begin is the place",
                       session_point_name(s->point));

@@ -148,6 +148,7 @@ void lathe_close(lathe_session *s) {
     experiment_close(s->experiment);
     registry_close(s->registry);
     text_finish(&s->early_log);
+    text_finish(&s->line);
     free(s);
 }
 

@@ -28,8 +28,10 @@ static void forward_part(void *context, int worker) {
         shard->status = LATHE_OK;
         shard->pass.loss_sum = shard->pass.weight_sum = 0;
         memset(shard->metrics, 0, (size_t)s->model_metric_count * 2 * sizeof(double));
-        if (shard->batch.rows)
-            shard->status = model_ops(shard)->forward(shard->model.self, &shard->pass);
+        if (!shard->batch.rows) continue;
+        int64_t since = session_clock(s);
+        shard->status = model_ops(shard)->forward(shard->model.self, &shard->pass);
+        session_clocked(s, &shard->model, TIMED_FORWARD, since);
     }
 }
 
@@ -39,7 +41,9 @@ static void backward_part(void *context, int worker) {
         struct shard *shard = &s->shards[i];
         shard->status = LATHE_OK;
         if (!shard->batch.rows) continue;
+        int64_t since = session_clock(s);
         shard->status = model_ops(shard)->backward(shard->model.self, &shard->pass);
+        session_clocked(s, &shard->model, TIMED_BACKWARD, since);
         shard->has_gradients = true;
     }
 }

@@ -54,7 +54,8 @@ static lathe_status choose(lathe_session *s, const struct data_set *set,
             ops->order(set->plugin.self, epoch, first, rows, s->indices);
         for (int64_t i = 0; status == LATHE_OK && i < rows; i++)
             if (s->indices[i] < 0 || s->indices[i] >= set->samples) {
-                plugin_misuse(s->reader, "order gave index %lld of %lld samples",
+                plugin_misuse(s->reader, LATHE_EPLUGIN,
+                              "order gave index %lld of %lld samples",
                               (long long)s->indices[i], (long long)set->samples);
                 status = LATHE_EPLUGIN;
             }
@@ -74,9 +75,11 @@ static void read_part(void *context, int worker) {
          i < s->shard_count * (worker + 1) / workers; i++) {
         struct shard *shard = &s->shards[i];
         shard->status = LATHE_OK;
-        if (shard->batch.rows)
-            shard->status =
-                ops->read(s->reader->self, s->indices + shard->first, &shard->batch);
+        if (!shard->batch.rows) continue;
+        int64_t since = session_clock(s);
+        shard->status =
+            ops->read(s->reader->self, s->indices + shard->first, &shard->batch);
+        session_clocked(s, s->reader, TIMED_READ, since);
     }
 }
 

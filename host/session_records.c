@@ -3,12 +3,19 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "session_state.h"
 
-static lathe_status emit(lathe_session *s, const char *name, struct text *line,
-                         bool is_shown) {
+/* The line of a record is made in memory that is kept: a warm step allocates nothing. */
+static struct text *begin_line(lathe_session *s) {
+    text_clear(&s->line);
+    return &s->line;
+}
+
+static lathe_status emit(lathe_session *s, const char *name, bool is_shown) {
+    const struct text *line = &s->line;
     lathe_status status = LATHE_OK;
     if (line->is_broken)
         status = fail(&s->err, LATHE_ENOMEM, "no memory for a record");
@@ -16,32 +23,32 @@ static lathe_status emit(lathe_session *s, const char *name, struct text *line,
         status = rundir_append(s->rundir, name, line->data, &s->err);
     if (status == LATHE_OK && is_shown && s->options.record)
         s->options.record(s->options.context, line->data);
-    text_finish(line);
     return status;
 }
 
-static void begin_record(const lathe_session *s, enum split split, struct text *line) {
+static struct text *begin_record(lathe_session *s, enum split split) {
+    struct text *line = begin_line(s);
     text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld",
                 split_names[split], (long long)s->now.epoch, (long long)s->now.step);
+    return line;
 }
 
 static lathe_status record_time(lathe_session *s, enum split split) {
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
     double seconds = session_seconds(s);
-    struct text line = {0};
-    begin_record(s, split, &line);
-    text_add(&line, ",\"seconds\":");
-    text_json_number(&line, seconds);
+    struct text *line = begin_record(s, split);
+    text_add(line, ",\"seconds\":");
+    text_json_number(line, seconds);
     if (split == SPLIT_TRAIN && seconds > s->last_record_seconds) {
-        text_add(&line, ",\"samples_per_second\":");
-        text_json_number(&line, (double)(s->now.samples - s->last_record_samples) /
-                                    (seconds - s->last_record_seconds));
+        text_add(line, ",\"samples_per_second\":");
+        text_json_number(line, (double)(s->now.samples - s->last_record_samples) /
+                                   (seconds - s->last_record_seconds));
     }
     s->last_record_seconds = seconds;
     s->last_record_samples = s->now.samples;
-    text_format(&line, ",\"peak_memory_kib\":%ld}", usage.ru_maxrss);
-    return emit(s, "timing.jsonl", &line, false);
+    text_format(line, ",\"peak_memory_kib\":%ld}", usage.ru_maxrss);
+    return emit(s, "timing.jsonl", false);
 }
 
 lathe_status session_record(lathe_session *s, enum split split) {
@@ -49,11 +56,10 @@ lathe_status session_record(lathe_session *s, enum split split) {
         metrics_settle(s->metrics, SPLIT_TRAIN, s->now.step);
         s->recorded_step = s->now.step;
     }
-    struct text line = {0};
-    begin_record(s, split, &line);
-    metrics_write(s->metrics, split, s->now.step, &line);
-    text_add(&line, "}");
-    lathe_status status = emit(s, "metrics.jsonl", &line, true);
+    struct text *line = begin_record(s, split);
+    metrics_write(s->metrics, split, s->now.step, line);
+    text_add(line, "}");
+    lathe_status status = emit(s, "metrics.jsonl", true);
     if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
     return status;
 }
@@ -150,20 +156,20 @@ static int64_t whole_epochs(const lathe_session *s) {
 }
 
 static lathe_status emit_end(lathe_session *s) {
-    struct text line = {0};
-    text_add(&line, "{\"event\":\"end\",\"reason\":");
-    text_json_string(&line, s->reason);
+    struct text *line = begin_line(s);
+    text_add(line, "{\"event\":\"end\",\"reason\":");
+    text_json_string(line, s->reason);
     if (s->stop_reason[0]) {
-        text_add(&line, ",\"because\":");
-        text_json_string(&line, s->stop_reason);
+        text_add(line, ",\"because\":");
+        text_json_string(line, s->stop_reason);
     }
-    text_format(&line, ",\"epochs\":%lld,\"steps\":%lld,\"samples\":%lld,\"run\":",
+    text_format(line, ",\"epochs\":%lld,\"steps\":%lld,\"samples\":%lld,\"run\":",
                 (long long)whole_epochs(s), (long long)s->now.step,
                 (long long)s->now.samples);
-    text_json_string(&line, rundir_path(s->rundir));
-    metrics_write_all(s->metrics, &line);
-    text_add(&line, "}");
-    return emit(s, NULL, &line, true);
+    text_json_string(line, rundir_path(s->rundir));
+    metrics_write_all(s->metrics, line);
+    text_add(line, "}");
+    return emit(s, NULL, true);
 }
 
 /* Of the metrics, those of the split that was visited last. */
@@ -178,8 +184,17 @@ static void log_metrics(const lathe_session *s, struct text *line) {
     }
 }
 
+/* As somebody would type it: relative, where the directory is below the present one. */
+static const char *shown_path(const char *path) {
+    char here[4096];
+    if (!path || !getcwd(here, sizeof here)) return path;
+    const size_t length = strlen(here);
+    return !strncmp(path, here, length) && path[length] == '/' ? path + length + 1
+                                                               : path;
+}
+
 static void log_end(lathe_session *s) {
-    const char *run = rundir_path(s->rundir);
+    const char *run = shown_path(rundir_path(s->rundir));
     struct text line = {0};
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);

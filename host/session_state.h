@@ -46,6 +46,17 @@ enum point {
     POINT_NONE = POINT_COUNT
 };
 
+/* What the clock is looked at for, where somebody profiles: the points, and these. */
+enum timed {
+    TIMED_READ = POINT_COUNT,
+    TIMED_FORWARD,
+    TIMED_BACKWARD,
+    TIMED_STEP,
+    TIMED_FACTOR,
+    TIMED_OBSERVE,
+    TIMED_COUNT
+};
+
 struct point_list {
     struct plugin **plugins; /* subscribers, in the order of the file */
     int count;
@@ -120,6 +131,7 @@ struct lathe_session {
     struct workers *workers;
     struct rundir *rundir;
     struct environment *environment;
+    struct text line;       /* of the record being written */
     struct text early_log;  /* lines from before there was a directory */
     struct stream *streams; /* that plugins have open */
     lathe_host services;    /* the table every plugin gets a copy of */
@@ -170,6 +182,7 @@ struct lathe_session {
     int64_t window_left;    /* micro-batches still to come in this window */
     int64_t samples_before; /* of the step just made */
     struct sums window;
+    bool is_profiled; /* the clock is looked at round every call of a plugin */
     bool is_epoch_done, is_ended, has_warned_weight;
     int threads_before; /* of the process, when all was composed */
     double began;       /* clock */
@@ -181,7 +194,7 @@ struct lathe_session {
     struct own_block *blocks;
     int64_t block_count;
     int32_t schedule_watch; /* -1: none */
-    int64_t updates; /* made with these slots: steps without those of weight 0 */
+    int64_t updates;        /* made with these slots: steps without those of weight 0 */
     uint32_t requests;
     char stop_reason[256];
     _Atomic(const char *) stop_asked; /* by lathe_stop */
@@ -223,6 +236,15 @@ const char *session_point_name(enum point point);
 lathe_status session_plugin_failed(lathe_session *s, struct plugin *plugin,
                                    lathe_status status, const char *function);
 
+/* session_profile.c */
+/* Before a call of a plugin; 0 where nobody profiles. */
+int64_t session_clock(const lathe_session *s);
+/* After it: `function` is a point or one of enum timed. [any] */
+void session_clocked(const lathe_session *s, struct plugin *plugin, int function,
+                     int64_t since);
+/* The table of LATHE_PROFILE; from now on the session is profiled. */
+const void *session_profile(lathe_session *s);
+
 /* session_when.c */
 int64_t session_steps(const lathe_session *s, const struct duration *duration);
 void session_set_horizon(lathe_session *s);
@@ -256,7 +278,7 @@ float *session_take_gradients(lathe_session *s, uint32_t access);
 
 /* services.c */
 #define LATHE_QUIET_EXTENSION "lathe.quiet/1"
-void services_fill(lathe_host *services);
+void services_fill(lathe_host *host);
 void services_close_streams(lathe_session *s);
 /* The key of (seed, stage, purpose, epoch, kind and id). */
 lathe_key session_key(const lathe_session *s, const struct use *use, uint32_t purpose,

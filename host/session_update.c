@@ -100,10 +100,12 @@ static lathe_status take_rate(lathe_session *s) {
                                          .step = s->now.step,
                                          .steps = s->now.steps_total,
                                          .steps_per_epoch = s->now.steps_per_epoch};
+        int64_t since = session_clock(s);
         factor = ops->factor(s->schedule.self, &progress);
+        session_clocked(s, &s->schedule, TIMED_FACTOR, since);
         if (!isfinite(factor) || factor < 0) {
-            plugin_misuse(&s->schedule, "the factor is %g; it must be finite and >= 0",
-                          factor);
+            plugin_misuse(&s->schedule, LATHE_EPLUGIN,
+                          "the factor is %g; it must be finite and >= 0", factor);
             return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "factor");
         }
     }
@@ -146,7 +148,9 @@ static void step_part(void *context, int worker) {
     lathe_session *s = stepping->s;
     for (int32_t i = 0; i < s->group_count; i++) {
         const struct step_pass pass = pass_of(stepping, i);
+        int64_t since = session_clock(s);
         lathe_status status = passes_step(&pass, worker, workers_count(s->workers));
+        session_clocked(s, &s->groups[i].plugin, TIMED_STEP, since);
         if (status == LATHE_OK) continue;
         __atomic_store_n(&stepping->status, status, __ATOMIC_RELAXED);
         __atomic_store_n(&stepping->failed, &s->groups[i].plugin, __ATOMIC_RELAXED);

@@ -55,7 +55,9 @@ static lathe_status tell_schedule(lathe_session *s) {
                                      .step = s->now.step,
                                      .steps = s->now.steps_total,
                                      .steps_per_epoch = s->now.steps_per_epoch};
+    int64_t since = session_clock(s);
     ops->observe(s->schedule.self, &progress, view.value);
+    session_clocked(s, &s->schedule, TIMED_OBSERVE, since);
     if (s->schedule.misuse.status == LATHE_OK) return LATHE_OK;
     return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "observe");
 }

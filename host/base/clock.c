@@ -3,10 +3,14 @@
 
 #include <time.h>
 
-double clock_seconds(void) {
+int64_t clock_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+double clock_seconds(void) {
+    return 1e-9 * (double)clock_nanoseconds();
 }
 
 void clock_stamp(char stamp[17]) {
