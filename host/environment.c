@@ -13,7 +13,7 @@
 
 #include "base/digest.h"
 #include "base/path.h"
-#include "base/text.h"
+#include "json.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -23,14 +23,14 @@
 
 struct data_file {
     char *path;
-    int64_t size; /* -1: not known */
     char digest[DIGEST_HEX];
-    char error[512]; /* why there is no digest; "" */
+    const char *error; /* why there is no digest; NULL */
 };
 
 struct environment {
     struct rundir *rundir;
-    struct text head; /* everything but the data files */
+    struct json *root; /* what environment.json holds */
+    bool is_broken;    /* out of memory on the way to it */
     struct data_file *files;
     size_t file_count;
     volatile int is_cancelled;
@@ -38,161 +38,135 @@ struct environment {
     pthread_t thread;
 };
 
+/* Puts a value in, which is taken over. */
+static void put(struct environment *environment, struct json *map, const char *name,
+                struct json *value) {
+    if (!json_put(map, name, value)) environment->is_broken = true;
+}
+
+static void put_text(struct environment *environment, struct json *map,
+                     const char *name, const char *value) {
+    put(environment, map, name, json_make_text(value));
+}
+
 /* ---- what is known at once ---- */
 
-static void add_member(struct text *text, const char *name, const char *value) {
-    text_format(text, "  \"%s\": ", name);
-    text_json_string(text, value);
-    text_add(text, ",\n");
-}
-
-static void add_kernel(struct text *text) {
-    struct utsname name;
-    char line[3 * sizeof name.release] = "unknown";
-    if (!uname(&name))
-        snprintf(line, sizeof line, "%s %s %s", name.sysname, name.release,
-                 name.machine);
-    add_member(text, "kernel", line);
-}
-
-/* Instruction sets that choose between kernels. */
-static const char *const telling[] = {
-    "sse4_2",   "avx",      "avx2",        "fma",         "f16c",     "avx512f",
-    "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16",
-    "asimd",    "asimddp",  "bf16",        "sve",         "sve2"};
-
-static void add_flags(struct text *text, char *flags) {
-    char *rest = NULL;
-    const char *comma = "";
-    text_add(text, "    \"flags\": [");
-    for (char *flag = strtok_r(flags, " \n", &rest); flag;
-         flag = strtok_r(NULL, " \n", &rest))
-        for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-            if (!strcmp(flag, telling[i])) {
-                text_format(text, "%s\"%s\"", comma, flag);
-                comma = ", ";
-            }
-    text_add(text, "]\n");
-}
-
 static int count_cores(void) {
-    cpu_set_t *set = CPU_ALLOC(8192);
-    size_t size = CPU_ALLOC_SIZE(8192);
-    int cores = 1;
-    if (set && !sched_getaffinity(0, size, set)) cores = CPU_COUNT_S(size, set);
-    CPU_FREE(set);
-    return cores;
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
+/* Of the instruction sets, those that choose between kernels. */
+static void push_flags(struct environment *environment, struct json *list,
+                       char *flags) {
+    static const char *const telling[] = {
+        "sse4_2",   "avx",      "avx2",        "fma",         "f16c",     "avx512f",
+        "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16",
+        "asimd",    "asimddp",  "bf16",        "sve",         "sve2"};
+    char *rest = NULL;
+    for (char *flag = strtok_r(flags, ": \n", &rest); flag;
+         flag = strtok_r(NULL, ": \n", &rest))
+        for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+            if (strcmp(flag, telling[i]) == 0 && !json_push(list, json_make_text(flag)))
+                environment->is_broken = true;
 }
 
 /* Only the first processor of /proc/cpuinfo is read: a big machine has hundreds. */
-static void add_processor(struct text *text) {
+static void put_processor(struct environment *environment) {
+    struct json *cpu = json_make_map(), *flags = json_make_list();
     FILE *file = fopen("/proc/cpuinfo", "re");
-    char *line = NULL, *flags = NULL, *model = NULL;
-    size_t capacity = 0;
-    while (file && getline(&line, &capacity, file) > 1) {
-        char *value = strchr(line, ':');
-        if (!value || value[1] != ' ') continue;
-        value += 2;
-        if (!strncmp(line, "model name", 10) && !model) {
-            value[strcspn(value, "\n")] = '\0';
-            model = text_copy(value);
-        } else if ((!strncmp(line, "flags", 5) || !strncmp(line, "Features", 8)) &&
-                   !flags) {
-            flags = text_copy(value);
-        }
+    char line[8192];
+    put_text(environment, cpu, "model", NULL);
+    put(environment, cpu, "cores", json_make_whole(count_cores()));
+    while (file && fgets(line, sizeof line, file) && line[0] != '\n') {
+        char *value = line + strcspn(line, ":");
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "model name", 10) == 0)
+            put_text(environment, cpu, "model", value + strspn(value, ": "));
+        if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0)
+            push_flags(environment, flags, value);
     }
     if (file) fclose(file);
-    text_add(text, "  \"cpu\": {\n    \"model\": ");
-    text_json_string(text, model);
-    text_format(text, ",\n    \"cores\": %d,\n", count_cores());
-    char none[1] = "";
-    add_flags(text, flags ? flags : none);
-    text_add(text, "  },\n");
-    free(flags);
-    free(model);
-    free(line);
+    put(environment, cpu, "flags", flags);
+    put(environment, environment->root, "cpu", cpu);
 }
 
-static void add_plugin(struct text *text, const struct environment_plugin *plugin) {
-    char digest[DIGEST_HEX];
-    text_add(text, "    {\"kind\": ");
-    text_json_string(text, plugin->kind);
-    text_add(text, ", \"name\": ");
-    text_json_string(text, plugin->name);
-    text_add(text, ", \"version\": ");
-    text_json_string(text, plugin->version);
-    text_add(text, ", \"library\": ");
-    text_json_string(text, *plugin->library ? path_name(plugin->library) : NULL);
-    bool is_hashed =
-        *plugin->library && !digest_file(plugin->library, NULL, digest, NULL);
-    text_add(text, ", \"sha256\": ");
-    text_json_string(text, is_hashed ? digest : NULL);
-    text_add(text, "}");
-}
-
-static void write_head(struct text *text, const char *blas,
-                       const struct environment_plugin *plugins, size_t plugin_count) {
-    char abi[16];
-    snprintf(abi, sizeof abi, "1.%u", LATHE_ABI_MINOR);
-    text_add(text, "{\n");
-    add_member(text, "lathe", LATHE_VERSION);
-    add_member(text, "abi", abi);
-    add_member(text, "compiler", COMPILER);
-    add_kernel(text);
-    text_format(text, "  \"libc\": \"glibc %s\",\n", gnu_get_libc_version());
-    add_processor(text);
-    add_member(text, "blas", blas);
-    text_add(text, "  \"plugins\": [");
-    for (size_t i = 0; i < plugin_count; i++) {
-        text_add(text, i ? ",\n" : "\n");
-        add_plugin(text, &plugins[i]);
+static void put_plugins(struct environment *environment,
+                        const struct environment_plugin *plugins, size_t count) {
+    struct json *list = json_make_list();
+    for (size_t i = 0; i < count; i++) {
+        struct json *map = json_make_map();
+        char digest[DIGEST_HEX];
+        const char *library = plugins[i].library;
+        bool is_hashed = *library && !digest_file(library, NULL, digest, NULL);
+        put_text(environment, map, "kind", plugins[i].kind);
+        put_text(environment, map, "name", plugins[i].name);
+        put_text(environment, map, "version", plugins[i].version);
+        put_text(environment, map, "library", *library ? path_name(library) : NULL);
+        put_text(environment, map, "sha256", is_hashed ? digest : NULL);
+        if (!json_push(list, map)) environment->is_broken = true;
     }
-    text_add(text, plugin_count ? "\n  ],\n" : "],\n");
+    put(environment, environment->root, "plugins", list);
+}
+
+static void put_head(struct environment *environment, const char *blas) {
+    struct json *root = environment->root;
+    struct utsname name;
+    char abi[16], kernel[3 * sizeof name.release] = "unknown";
+    snprintf(abi, sizeof abi, "1.%u", LATHE_ABI_MINOR);
+    if (!uname(&name))
+        snprintf(kernel, sizeof kernel, "%s %s %s", name.sysname, name.release,
+                 name.machine);
+    put_text(environment, root, "lathe", LATHE_VERSION);
+    put_text(environment, root, "abi", abi);
+    put_text(environment, root, "compiler", COMPILER);
+    put_text(environment, root, "kernel", kernel);
+    snprintf(kernel, sizeof kernel, "glibc %s", gnu_get_libc_version());
+    put_text(environment, root, "libc", kernel);
+    put_processor(environment);
+    put_text(environment, root, "blas", blas);
 }
 
 /* ---- data ---- */
 
 /* A user's name must not leave with the file. */
-static void add_path(struct text *text, const char *path) {
+static char *hide_home(const char *path) {
     const char *home = getenv("HOME");
     size_t length = home ? strlen(home) : 0;
     while (length > 0 && home[length - 1] == '/') length--;
     bool is_under = length > 0 && !strncmp(path, home, length) && path[length] == '/';
-    char *shown = is_under ? text_make("~%s", path + length) : text_copy(path);
-    if (!shown) text->is_broken = true;
-    text_json_string(text, shown);
-    free(shown);
+    return is_under ? text_make("~%s", path + length) : text_copy(path);
 }
 
-static void add_file(struct text *text, const struct data_file *file) {
-    text_add(text, "    {\"path\": ");
-    add_path(text, file->path);
-    if (file->size >= 0) text_format(text, ", \"size\": %lld", (long long)file->size);
-    text_add(text, ", \"sha256\": ");
-    text_json_string(text, file->digest[0] ? file->digest : NULL);
-    if (file->error[0]) {
-        text_add(text, ", \"error\": ");
-        text_json_string(text, file->error);
-    }
-    text_add(text, "}");
-}
-
-static lathe_status write_environment(const struct environment *environment,
-                                      struct error *err) {
-    if (environment->head.is_broken)
-        return fail(err, LATHE_ENOMEM, "no memory for environment.json");
-    struct text text = {0};
-    text_add(&text, environment->head.data);
-    text_add(&text, "  \"data\": [");
+static void put_files(struct environment *environment) {
+    struct json *list = json_make_list();
     for (size_t i = 0; i < environment->file_count; i++) {
-        text_add(&text, i ? ",\n" : "\n");
-        add_file(&text, &environment->files[i]);
+        const struct data_file *file = &environment->files[i];
+        struct json *map = json_make_map();
+        struct stat info;
+        char *shown = hide_home(file->path);
+        put_text(environment, map, "path", shown);
+        if (stat(file->path, &info) == 0)
+            put(environment, map, "size", json_make_whole(info.st_size));
+        put_text(environment, map, "sha256", file->digest[0] ? file->digest : NULL);
+        if (file->error) put_text(environment, map, "error", file->error);
+        if (!json_push(list, map)) environment->is_broken = true;
+        free(shown);
     }
-    text_add(&text, environment->file_count ? "\n  ]\n}\n" : "]\n}\n");
+    put(environment, environment->root, "data", list);
+}
+
+static lathe_status write_environment(struct environment *environment,
+                                      struct error *err) {
+    struct text text = {0};
+    put_files(environment);
+    json_write(environment->root, &text, 2);
+    text_add(&text, "\n");
     lathe_status status =
-        text.is_broken ? fail(err, LATHE_ENOMEM, "no memory for environment.json")
-                       : rundir_write(environment->rundir, "environment.json",
-                                      text.data, text.length, err);
+        text.is_broken || environment->is_broken
+            ? fail(err, LATHE_ENOMEM, "no memory for environment.json")
+            : rundir_write(environment->rundir, "environment.json", text.data,
+                           text.length, err);
     text_finish(&text);
     return status;
 }
@@ -203,31 +177,26 @@ static void *hash_files(void *context) {
     pthread_setschedparam(pthread_self(), SCHED_IDLE, &none);
     for (size_t i = 0; i < environment->file_count; i++) {
         struct data_file *file = &environment->files[i];
-        struct error error = {0};
         lathe_status status =
-            digest_file(file->path, &environment->is_cancelled, file->digest, &error);
-        if (!status) continue;
-        file->digest[0] = '\0';
-        size_t named = strlen(file->path); /* the message need not say it again */
-        bool is_named = !strncmp(error.what, file->path, named);
-        const char *why = is_named ? error.what + named : error.what;
-        if (status == LATHE_STOP) why = "the run ended before it was read";
-        snprintf(file->error, sizeof file->error, "%s", why + strspn(why, ": "));
+            digest_file(file->path, &environment->is_cancelled, file->digest, NULL);
+        if (status) file->digest[0] = '\0';
+        if (status)
+            file->error = status == LATHE_STOP ? "the run ended before it was read"
+                          : status == LATHE_ENOTFOUND ? "it is not there"
+                                                      : "it cannot be read";
     }
     return NULL;
 }
 
 static lathe_status start_thread(struct environment *environment, struct error *err) {
-    sigset_t all, old;
+    sigset_t all, old; /* signals are for the program's own thread */
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all,
-                    &old); /* signals are for the program's own thread */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     int number = pthread_create(&environment->thread, NULL, hash_files, environment);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     environment->is_started = number == 0;
-    return number
-               ? fail(err, LATHE_ENOMEM, "no thread to hash data: %s", strerror(number))
-               : LATHE_OK;
+    if (number == 0) return LATHE_OK;
+    return fail(err, LATHE_ENOMEM, "no thread to hash data: %s", strerror(number));
 }
 
 /* ---- begin and end ---- */
@@ -236,22 +205,8 @@ static void destroy(struct environment *environment) {
     for (size_t i = 0; i < environment->file_count; i++)
         free(environment->files[i].path);
     free(environment->files);
-    text_finish(&environment->head);
+    json_close(environment->root);
     free(environment);
-}
-
-static bool copy_files(struct environment *environment, const char *const *files,
-                       size_t count) {
-    environment->files = calloc(count ? count : 1, sizeof *environment->files);
-    if (!environment->files) return false;
-    for (; environment->file_count < count; environment->file_count++) {
-        struct data_file *file = &environment->files[environment->file_count];
-        struct stat status;
-        file->path = text_copy(files[environment->file_count]);
-        if (!file->path) return false;
-        file->size = stat(file->path, &status) ? -1 : status.st_size;
-    }
-    return true;
 }
 
 lathe_status environment_begin(struct rundir *rundir, const char *blas,
@@ -264,20 +219,25 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas,
     struct environment *made = calloc(1, sizeof *made);
     if (!made) return fail(err, LATHE_ENOMEM, "no memory for environment.json");
     made->rundir = rundir;
-    lathe_status status = LATHE_OK;
-    if (!copy_files(made, files, file_count))
-        status = fail(err, LATHE_ENOMEM, "no memory for environment.json");
-    if (!status) {
-        write_head(&made->head, blas, plugins, plugin_count);
-        status = write_environment(made, err);
+    made->root = json_make_map();
+    made->files = calloc(file_count + 1, sizeof *made->files);
+    made->is_broken = !made->root || !made->files;
+    for (size_t i = 0; i < file_count && !made->is_broken; i++) {
+        made->files[i].path = text_copy(files[i]);
+        made->is_broken = !made->files[i].path;
+        made->file_count++;
     }
+    if (!made->is_broken) {
+        put_head(made, blas);
+        put_plugins(made, plugins, plugin_count);
+    }
+    lathe_status status = write_environment(made, err);
     if (!status && file_count) status = start_thread(made, err);
-    if (status) {
+    if (status)
         destroy(made);
-        return status;
-    }
-    *environment = made;
-    return LATHE_OK;
+    else
+        *environment = made;
+    return status;
 }
 
 void environment_cancel(struct environment *environment) {

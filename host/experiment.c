@@ -14,17 +14,18 @@ extern const char schema_experiment[];
 #define SOURCE_LIMIT ((size_t)16 << 20)
 #define TEXT_NAME "(text)"
 
-struct error *experiment_fault(struct opening *opening, lathe_status status,
-                               const char *path, const char *format, ...) {
+struct error *experiment_fault(struct opening *opening, const char *path,
+                               const char *help, const char *format, ...) {
     struct error *err = errors_add(opening->errors);
     char what[sizeof err->what];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    fail(err, status, "%s", what);
+    fail(err, LATHE_EINVAL, "%s", what);
     error_where(err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
                 path);
+    error_help(err, "%s", help);
     return err;
 }
 
@@ -91,9 +92,8 @@ static void choose_name(struct opening *opening) {
     experiment->name = json_text(name);
     if (json_kind(name) == JSON_TEXT && experiment->name[0] != '\0' &&
         !path_is_plain_name(experiment->name))
-        error_help(experiment_fault(opening, LATHE_EINVAL, "name",
-                                    "\"%s\" cannot name a directory", experiment->name),
-                   "leave out \"/\"");
+        experiment_fault(opening, "name", "leave out \"/\"",
+                         "\"%s\" cannot name a directory", experiment->name);
 }
 
 static void choose_seed(struct opening *opening) {
@@ -101,8 +101,9 @@ static void choose_seed(struct opening *opening) {
     if (!json_get(experiment->resolved, "seed")) {
         uint64_t bits = 0;
         if (getrandom(&bits, sizeof bits, 0) != (ssize_t)sizeof bits)
-            experiment_fault(opening, LATHE_EPLUGIN, "seed",
-                             "the system has no random numbers to draw one from");
+            experiment_fault(opening, "seed", "",
+                             "the system has no random numbers to draw one from")
+                ->status = LATHE_EPLUGIN;
         /* Below 2^53, so that any reader of JSON keeps it. */
         json_put(experiment->resolved, "seed", json_make_whole((int64_t)(bits >> 11)));
         experiment->is_seed_drawn = true;
@@ -121,10 +122,10 @@ static void relabel_errors(const struct opening *opening) {
             continue;
         char path[sizeof err->where];
         memcpy(path, err->where, sizeof path);
-        const char *origin = experiment_origin(experiment, path + length + 2);
-        if (strcmp(origin, "command line") != 0) continue;
+        const char *inner = path + length + 2;
+        if (strcmp(experiment_origin(experiment, inner), "command line") != 0) continue;
         err->where[0] = '\0';
-        error_where(err, "command line: %s", path + length + 2);
+        error_where(err, "command line: %s", inner);
     }
 }
 
@@ -150,7 +151,6 @@ static void check_all(struct opening *opening) {
         experiment_find_uses(opening);
         experiment_check_train(opening);
         experiment_read_expectations(opening);
-        experiment_put_absolute_paths(opening);
     }
     if (opening->errors->count == 0 && !opening->is_broken)
         experiment_read_train(experiment);
@@ -198,8 +198,7 @@ lathe_status experiment_open(const char *source, const char *const *overrides,
         fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
 
     const lathe_status status = judge(&opening);
-    for (size_t i = 0; i < opening.path_count; i++) free(opening.paths[i].absolute);
-    free(opening.paths);
+    free(opening.claims);
     free(opening.metrics);
     json_close(opening.schema);
     if (status == LATHE_OK) {

@@ -23,15 +23,13 @@ static bool check_match(struct opening *opening, const struct json *given,
                         const char *path) {
     const struct json *match = json_get(given, "match");
     if (json_kind(given) != JSON_MAP)
-        error_help(
-            experiment_fault(opening, LATHE_EINVAL, path,
-                             "a group was expected, found %s",
-                             json_kind_name(json_kind(given))),
-            "write { \"match\": \"*.bias\" } with the group's options beside it");
+        experiment_fault(
+            opening, path,
+            "write { \"match\": \"*.bias\" } with the group's options beside it",
+            "a group was expected, found %s", json_kind_name(json_kind(given)));
     else if (json_kind(match) != JSON_TEXT || !*json_text(match))
-        error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                    "no \"match\" says which parameters are meant"),
-                   "a pattern of names: \"*.bias\"");
+        experiment_fault(opening, path, "a pattern of names: \"*.bias\"",
+                         "no \"match\" says which parameters are meant");
     else
         return true;
     return false;
@@ -63,10 +61,9 @@ void experiment_find_groups(struct opening *opening, struct json *optimizer) {
     const struct json *groups = json_get(optimizer, "groups");
     if (!groups || !experiment->optimizer.manifest) return;
     if (json_kind(groups) != JSON_LIST || json_size(groups) > GROUPS_MAX) {
-        error_help(experiment_fault(opening, LATHE_EINVAL, "optimizer.groups",
-                                    "a list of at most %d groups was expected",
-                                    GROUPS_MAX),
-                   "[{ \"match\": \"*.bias\", \"weight_decay\": 0 }]");
+        experiment_fault(opening, "optimizer.groups",
+                         "[{ \"match\": \"*.bias\", \"weight_decay\": 0 }]",
+                         "a list of at most %d groups was expected", GROUPS_MAX);
         return;
     }
     experiment->groups = calloc(json_size(groups) + 1, sizeof *experiment->groups);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/nearest.h"
 #include "experiment_parts.h"
 
@@ -10,7 +11,7 @@ void experiment_declare_metrics(struct opening *opening,
                                 const struct manifest *manifest) {
     for (size_t i = 0; i < json_size(manifest->metrics); i++) {
         const char **metrics =
-            realloc(opening->metrics, (opening->metric_count + 1) * sizeof *metrics);
+            grow(opening->metrics, opening->metric_count, sizeof *metrics);
         if (!metrics) {
             opening->is_broken = true;
             return;
@@ -39,45 +40,24 @@ static bool is_declared(const struct opening *opening, const char *name) {
     return false;
 }
 
-/* The full name of the i-th metric there is, the caller's; NULL past the last. */
-static char *full_name(const struct opening *opening, size_t i) {
-    const struct json *data = json_get(opening->experiment->resolved, "data");
-    const size_t each = opening->metric_count + 1;
-    for (size_t s = 0; s < SPLIT_COUNT; s++) {
-        if (!json_get(data, splits[s])) continue;
-        if (i < each)
-            return text_make("%s/%s", splits[s],
-                             i == 0 ? "loss" : opening->metrics[i - 1]);
-        i -= each;
-    }
-    return NULL;
+static void list_metric(struct nearest *nearest, const char *split, const char *name) {
+    char full[256];
+    snprintf(full, sizeof full, "%s/%s", split, name);
+    nearest_list(nearest, full);
 }
 
-static void suggest_metric(const struct opening *opening, struct error *err,
-                           const char *wanted) {
+static void suggest_metric(const struct opening *opening, const char *wanted,
+                           struct error *err) {
+    const struct json *data = json_get(opening->experiment->resolved, "data");
     struct nearest nearest;
-    struct text known = {0};
-    char *best = NULL;
     nearest_begin(&nearest, wanted);
-    for (size_t i = 0;; i++) {
-        char *name = full_name(opening, i);
-        if (!name) break;
-        text_format(&known, "%s%s", i > 0 ? ", " : "", name);
-        nearest_offer(&nearest, name);
-        if (nearest.best == name) {
-            free(best);
-            best = name;
-        } else {
-            free(name);
-        }
+    for (size_t s = 0; s < SPLIT_COUNT; s++) {
+        if (!json_get(data, splits[s])) continue;
+        list_metric(&nearest, splits[s], "loss");
+        for (size_t i = 0; i < opening->metric_count; i++)
+            list_metric(&nearest, splits[s], opening->metrics[i]);
     }
-    if (best) {
-        error_help(err, "did you mean \"%s\"? There are: %s", best, known.data);
-    } else {
-        error_help(err, "there are: %s", known.data ? known.data : "none");
-    }
-    free(best);
-    text_finish(&known);
+    nearest_help(&nearest, "there are", err);
 }
 
 void experiment_check_metric(struct opening *opening, const char *path,
@@ -87,27 +67,21 @@ void experiment_check_metric(struct opening *opening, const char *path,
     const char *slash = strchr(name, '/');
     const char *split = slash ? find_split(name, (size_t)(slash - name)) : NULL;
     const bool is_default = strcmp(experiment_origin(experiment, path), "default") == 0;
-    const char *mark = is_default ? ", the default" : "";
-    struct error *err = NULL;
+    const char *reason, *which = "";
     if (json_kind(data) != JSON_MAP) return; /* told already */
-    if (!slash) {
-        err =
-            experiment_fault(opening, LATHE_EINVAL, path,
-                             "metric \"%s\"%s does not say of which data", name, mark);
-    } else if (!split) {
-        err = experiment_fault(opening, LATHE_EINVAL, path,
-                               "metric \"%s\"%s is of data that is never visited", name,
-                               mark);
-    } else if (!json_get(data, split)) {
-        err =
-            experiment_fault(opening, LATHE_EINVAL, path,
-                             "metric \"%s\"%s: there is no data.%s", name, mark, split);
-    } else if (!opening->is_metrics_open && !is_declared(opening, slash + 1)) {
-        err = experiment_fault(opening, LATHE_EINVAL, path,
-                               "metric \"%s\"%s is declared by nobody before it", name,
-                               mark);
-    }
-    if (err) suggest_metric(opening, err, name);
+    if (!slash)
+        reason = " does not say of which data";
+    else if (!split)
+        reason = " is of data that is never visited";
+    else if (!json_get(data, split))
+        reason = ": there is no data.", which = split;
+    else if (!opening->is_metrics_open && !is_declared(opening, slash + 1))
+        reason = " is declared by nobody before it";
+    else
+        return;
+    suggest_metric(opening, name,
+                   experiment_fault(opening, path, "", "metric \"%s\"%s%s%s", name,
+                                    is_default ? ", the default" : "", reason, which));
 }
 
 /* ">= 0.88" */
@@ -141,15 +115,13 @@ void experiment_read_expectations(struct opening *opening) {
         snprintf(path, sizeof path, "expect.%s", expectation->metric);
         experiment_check_metric(opening, path, expectation->metric);
         if (json_kind(condition) != JSON_TEXT) {
-            error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                        "a string was expected, found %s",
-                                        json_kind_name(json_kind(condition))),
-                       "write it like \">= 0.88\"");
+            experiment_fault(opening, path, "write it like \">= 0.88\"",
+                             "a string was expected, found %s",
+                             json_kind_name(json_kind(condition)));
         } else if (!read_condition(expectation->text, expectation)) {
-            error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                        "\"%s\" is not a comparison with a number",
-                                        expectation->text),
-                       "write it like \">= 0.88\"; there are >=, >, <= and <");
+            experiment_fault(
+                opening, path, "write it like \">= 0.88\"; there are >=, >, <= and <",
+                "\"%s\" is not a comparison with a number", expectation->text);
         }
     }
     experiment->expectation_count = count;

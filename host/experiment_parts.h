@@ -9,10 +9,9 @@
 
 #define EXPERIMENT_FILE_SHOWN 200 /* bytes of the file's name in an error's where */
 
-/* A path option whose value is made absolute once everything has been checked. */
-struct pending_path {
-    struct json *value;
-    char *absolute;
+struct claim {
+    uint32_t kind;
+    const char *id, *path;
 };
 
 struct opening {
@@ -25,15 +24,15 @@ struct opening {
     const char **metrics;
     size_t metric_count;
     bool is_metrics_open; /* a plugin is unknown, so there may be others */
-    struct pending_path *paths;
-    size_t path_count;
+    struct claim *claims; /* ids that are taken */
+    size_t claim_count;
     bool is_broken; /* out of memory */
 };
 
-/* Adds an error at an override path, "" for the file as a whole; borrowed, for
- * error_help. */
+/* Adds a LATHE_EINVAL at an override path, "" for the file as a whole, with help or "";
+ * borrowed. */
 __attribute__((format(printf, 4, 5))) struct error *experiment_fault(
-    struct opening *opening, lathe_status status, const char *path, const char *format,
+    struct opening *opening, const char *path, const char *help, const char *format,
     ...);
 /* Passes memory through; notes when there was none. */
 char *experiment_keep(struct opening *opening, char *memory);
@@ -62,18 +61,6 @@ void experiment_check_options(struct opening *opening, struct use *use,
 void experiment_find_groups(struct opening *opening, struct json *optimizer);
 void experiment_finish_groups(struct experiment *experiment);
 
-/* ---- experiment_ids.c ---- */
-
-/* No two plugins of one kind have the same id. */
-void experiment_check_ids(struct opening *opening);
-
-/* ---- experiment_files.c ---- */
-
-/* Is there a readable file at this option's path? It is made absolute later. */
-void experiment_check_file(struct opening *opening, const char *path,
-                           struct json *value);
-void experiment_put_absolute_paths(struct opening *opening);
-
 /* ---- experiment_metrics.c ---- */
 
 /* From now on, the metrics of this plugin are there to be watched. */
@@ -96,9 +83,9 @@ void experiment_read_train(struct experiment *experiment);
  * NULL, gets the path with callbacks by index. */
 struct json *experiment_value(struct json *root, const char *path,
                               struct text *canonical);
-/* The index of the first callback of this id; the count of them when there is none. */
-size_t experiment_callback_index(const struct json *callbacks, const char *id,
-                                 size_t length);
+/* The index that a part of a path means: digits, or in the list of callbacks the id of
+ * the first that has it; the count when there is none. */
+size_t experiment_index(const struct json *list, const char *part, bool is_callbacks);
 const char *experiment_callback_id(const struct json *callback);
 
 #endif

@@ -17,9 +17,9 @@ static void check_validate(struct opening *opening, struct json *train) {
         if (!json_put(train, "validate", json_make_text(has_data ? "1ep" : "off")))
             opening->is_broken = true;
     } else if (!has_data && json_kind(data) == JSON_MAP && !is_off(validate)) {
-        error_help(experiment_fault(opening, LATHE_EINVAL, "train.validate",
-                                    "there is no data.validation to visit"),
-                   "add data.validation, or write \"off\"");
+        experiment_fault(opening, "train.validate",
+                         "add data.validation, or write \"off\"",
+                         "there is no data.validation to visit");
     }
 }
 
@@ -30,16 +30,15 @@ void experiment_check_train(struct opening *opening) {
     const int64_t batch = json_whole(json_get(train, "batch"));
     const int64_t shards = json_whole(json_get(train, "shards"));
     if (batch >= 1 && shards > batch)
-        error_help(experiment_fault(opening, LATHE_EINVAL, "train.shards",
+        error_help(experiment_fault(opening, "train.shards", "",
                                     "%" PRId64 " shards are more than the %" PRId64
                                     " rows of a batch",
                                     shards, batch),
                    "allowed: 1 to %" PRId64 ", or a larger train.batch", batch);
     if (json_number(json_get(train, "clip_norm")) > 0 &&
         json_number(json_get(train, "clip_value")) > 0)
-        error_help(experiment_fault(opening, LATHE_EINVAL, "train.clip_value",
-                                    "clip_norm and clip_value are both in force"),
-                   "set one of them to 0");
+        experiment_fault(opening, "train.clip_value", "set one of them to 0",
+                         "clip_norm and clip_value are both in force");
 }
 
 void experiment_read_train(struct experiment *experiment) {

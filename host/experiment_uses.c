@@ -3,7 +3,11 @@
  * fit that plugin's manifest. Nested ones are found while the outer one is checked. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "base/grow.h"
+#include "base/path.h"
 #include "experiment_parts.h"
 
 /* The hook that options calls for formats it does not know. */
@@ -39,14 +43,13 @@ static void open_nested(const struct visit *visit, uint32_t kind, const char *pa
     struct use *outer = visit->use;
     const char *dotted = path + strlen(outer->path) + 1;
     if (json_kind(value) != JSON_MAP) {
-        error_help(experiment_fault(
-                       opening, LATHE_EINVAL, path, "a %s was expected, found %s",
-                       manifest_kind_name(kind), json_kind_name(json_kind(value))),
-                   "write { \"use\": \"…\" } with the options beside it");
+        experiment_fault(opening, path,
+                         "write { \"use\": \"…\" } with the options beside it",
+                         "a %s was expected, found %s", manifest_kind_name(kind),
+                         json_kind_name(json_kind(value)));
         return;
     }
-    struct use *nested =
-        realloc(outer->nested, (outer->nested_count + 1) * sizeof *nested);
+    struct use *nested = grow(outer->nested, outer->nested_count, sizeof *nested);
     char *id = experiment_keep(opening, text_make("%s.%s", outer->id, dotted));
     char *option = experiment_keep(opening, text_copy(dotted));
     if (!nested) opening->is_broken = true;
@@ -62,6 +65,34 @@ static void open_nested(const struct visit *visit, uint32_t kind, const char *pa
     free(id);
 }
 
+/* Is there a readable file at this option's path? Makes it absolute. */
+static void check_file(struct opening *opening, const char *path, struct json *value) {
+    const char *given = json_text(value);
+    if (given[0] == '\0') {
+        experiment_fault(opening, path, "", "an empty string names no file");
+        return;
+    }
+    const bool is_relative = given[0] != '/';
+    char *joined = path_join(opening->experiment->directory, given);
+    char *absolute = experiment_keep(opening, joined ? path_absolute(joined) : NULL);
+    free(joined);
+    if (!absolute) return;
+    struct error err = {0};
+    int fd = -1;
+    if (file_open(absolute, &fd, NULL, &err) == LATHE_OK) {
+        close(fd);
+    } else {
+        error_where(&err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
+                    path);
+        if (err.help[0] == '\0' && is_relative)
+            error_help(&err, "the path is relative to %s",
+                       opening->experiment->directory);
+        *errors_add(opening->errors) = err;
+    }
+    if (!json_set_text(value, absolute)) opening->is_broken = true;
+    free(absolute);
+}
+
 static void check_format(void *context, const char *format, const char *path,
                          struct json *value) {
     const struct visit *visit = context;
@@ -70,7 +101,7 @@ static void check_format(void *context, const char *format, const char *path,
     if (strncmp(format, "plugin:", length) == 0) {
         open_nested(visit, manifest_kind_find(format + length), path, value);
     } else if (strcmp(format, "path") == 0) {
-        experiment_check_file(visit->opening, path, value);
+        check_file(visit->opening, path, value);
     } else if (strcmp(format, "metric") == 0) {
         experiment_check_metric(visit->opening, path, json_text(value));
     }
@@ -85,19 +116,37 @@ static void choose_id(struct opening *opening, const struct json *object,
         char path[384];
         snprintf(path, sizeof path, "%s.id", place->path);
         id = ""; /* compared with no other */
-        error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                    json_kind(given) == JSON_TEXT
-                                        ? "\"%s\" cannot be an id"
-                                        : "a string was expected%s",
-                                    json_text(given)),
-                   "letters, digits, \"-\" and \"_\", not digits alone");
+        experiment_fault(opening, path,
+                         "letters, digits, \"-\" and \"_\", not digits alone",
+                         json_kind(given) == JSON_TEXT ? "\"%s\" cannot be an id"
+                                                       : "a string was expected%s",
+                         json_text(given));
     } else if (given) {
         id = json_text(given);
     }
     use->id = experiment_keep(opening, text_copy(id));
 }
 
-/* The manifest of the plugin an object names; NULL after adding an error. */
+/* State and randomness are keyed by id, so no two plugins of one kind share one. */
+static void claim_id(struct opening *opening, const struct use *use) {
+    for (size_t i = 0; i < opening->claim_count; i++) {
+        const struct claim *claim = &opening->claims[i];
+        if (claim->kind != use->kind || strcmp(claim->id, use->id) != 0) continue;
+        error_help(experiment_fault(
+                       opening, use->path, "", "the %s at %s has the id \"%s\" already",
+                       manifest_kind_name(use->kind), claim->path, use->id),
+                   "add \"id\": \"%s-2\" beside \"use\"", use->id);
+        return;
+    }
+    struct claim *claims = grow(opening->claims, opening->claim_count, sizeof *claims);
+    if (!claims) {
+        opening->is_broken = true;
+        return;
+    }
+    opening->claims = claims;
+    claims[opening->claim_count++] = (struct claim){use->kind, use->id, use->path};
+}
+
 static const struct manifest *find_plugin(struct opening *opening,
                                           const struct json *object,
                                           const struct place *place) {
@@ -107,13 +156,12 @@ static const struct manifest *find_plugin(struct opening *opening,
     char path[384];
     snprintf(path, sizeof path, "%s.use", place->path);
     if (!name) {
-        error_help(experiment_fault(opening, LATHE_EINVAL, place->path,
-                                    "no \"use\" names the %s", kind),
-                   "lathe plugins lists those that are there");
+        experiment_fault(opening, place->path,
+                         "lathe plugins lists those that are there",
+                         "no \"use\" names the %s", kind);
     } else if (json_kind(name) != JSON_TEXT) {
-        experiment_fault(opening, LATHE_EINVAL, path,
-                         "the name of a %s was expected, found %s", kind,
-                         json_kind_name(json_kind(name)));
+        experiment_fault(opening, path, "", "the name of a %s was expected, found %s",
+                         kind, json_kind_name(json_kind(name)));
     } else {
         struct error err = {0};
         if (registry_find(opening->registry, place->kind, json_text(name), &manifest,
@@ -153,6 +201,7 @@ static void open_use(struct opening *opening, struct json *object,
     if (place->option) use->option = experiment_keep(opening, text_copy(place->option));
     choose_id(opening, object, place, use);
     if (opening->is_broken) return;
+    if (use->id[0]) claim_id(opening, use);
     use->manifest = find_plugin(opening, object, place);
     if (!use->manifest) return;
 
@@ -177,9 +226,10 @@ static void open_data(struct opening *opening) {
     struct json *data = json_get(experiment->resolved, "data");
     if (json_kind(data) != JSON_MAP) return;
     if (!json_get(data, "train"))
-        error_help(experiment_fault(opening, LATHE_EINVAL, "data",
-                                    "there is nothing to train on"),
-                   "add data.train; data.validation and data.test may be beside it");
+        experiment_fault(
+            opening, "data",
+            "add data.train; data.validation and data.test may be beside it",
+            "there is nothing to train on");
     experiment->data = calloc(json_size(data) + 1, sizeof *experiment->data);
     if (!experiment->data) opening->is_broken = true;
     for (size_t i = 0; i < json_size(data) && !opening->is_broken; i++) {
@@ -189,14 +239,14 @@ static void open_data(struct opening *opening) {
         entry->split = json_key_at(data, i);
         snprintf(path, sizeof path, "data.%s", entry->split);
         if (!experiment_is_word(entry->split)) {
-            error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                        "\"%s\" cannot name data", entry->split),
-                       "letters, digits, \"-\" and \"_\", not digits alone");
+            experiment_fault(opening, path,
+                             "letters, digits, \"-\" and \"_\", not digits alone",
+                             "\"%s\" cannot name data", entry->split);
         } else if (json_kind(object) != JSON_MAP) {
-            error_help(experiment_fault(opening, LATHE_EINVAL, path,
-                                        "a dataset was expected, found %s",
-                                        json_kind_name(json_kind(object))),
-                       "write { \"use\": \"…\" } with the dataset's options beside it");
+            experiment_fault(
+                opening, path,
+                "write { \"use\": \"…\" } with the dataset's options beside it",
+                "a dataset was expected, found %s", json_kind_name(json_kind(object)));
         } else {
             open_use(opening, object,
                      &(struct place){LATHE_KIND_DATASET, path, entry->split, NULL},
@@ -216,8 +266,8 @@ static void open_callbacks(struct opening *opening) {
         struct json *object = json_at(callbacks, i);
         const char *id = experiment_callback_id(object);
         char path[384];
-        const bool is_first = experiment_is_word(id) &&
-                              experiment_callback_index(callbacks, id, strlen(id)) == i;
+        const bool is_first =
+            experiment_is_word(id) && experiment_index(callbacks, id, true) == i;
         if (is_first) {
             snprintf(path, sizeof path, "callbacks.%s", id);
         } else {
@@ -239,7 +289,6 @@ void experiment_find_uses(struct opening *opening) {
         experiment_find_groups(opening, json_get(experiment->resolved, "optimizer"));
     open_part(opening, "schedule", LATHE_KIND_SCHEDULE, &experiment->schedule);
     open_callbacks(opening);
-    if (!opening->is_broken) experiment_check_ids(opening);
 }
 
 void experiment_finish_use(struct use *use) {

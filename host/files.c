@@ -10,6 +10,7 @@
 
 #include "archive.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/text.h"
 
 struct data_file {
@@ -22,7 +23,7 @@ struct data_file {
 
 struct files {
     struct data_file *items;
-    size_t count, capacity;
+    size_t count;
 };
 
 lathe_status files_create(struct files **files, struct error *err) {
@@ -42,13 +43,9 @@ static struct data_file *find_file(struct files *files, const struct stat *info)
 
 static struct data_file *add_file(struct files *files, const char *path,
                                   const struct stat *info) {
-    if (files->count == files->capacity) {
-        size_t capacity = files->capacity ? files->capacity * 2 : 8;
-        struct data_file *items = realloc(files->items, capacity * sizeof *items);
-        if (!items) return NULL;
-        files->items = items;
-        files->capacity = capacity;
-    }
+    struct data_file *items = grow(files->items, files->count, sizeof *items);
+    if (!items) return NULL;
+    files->items = items;
     char *copy = text_copy(path);
     if (!copy) return NULL;
     struct data_file *file = &files->items[files->count++];

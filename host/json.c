@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/scan.h"
-#include "base/syntax.h"
+#include "json_fault.h"
 
 #define FILE_MAX ((size_t)16 << 20)
 #define WRITE_DEPTH_MAX 128 /* ours are 64 deep, plus what a caller wraps around */
@@ -23,42 +22,10 @@ static struct json *wrap(json_t *value) {
 
 /* ---- parsing ---- */
 
-static void place(const char *bytes, size_t offset, const char *name,
-                  struct error *err) {
-    size_t line, column;
-    scan_place(bytes, offset, &line, &column);
-    error_where(err, "%.300s%s%zu:%zu", name ? name : "", name ? ":" : "", line,
-                column);
-}
-
-static bool is_escaped(const char *bytes, size_t at) {
-    size_t slashes = 0;
-    while (slashes < at && bytes[at - 1 - slashes] == '\\') slashes++;
-    return slashes % 2 != 0;
-}
-
-/* The fault that is no fault of syntax: a key that comes again. Jansson stops behind
- * it; *offset moves to its first quote. */
-static lathe_status fail_duplicate(const char *bytes, size_t *offset,
-                                   struct error *err) {
-    size_t end = *offset, start = end - 2;
-    while (start > 0 && (bytes[start] != '"' || is_escaped(bytes, start))) start--;
-    *offset = start;
-    size_t length = end - start < 200 ? end - start : 200;
-    fail(err, LATHE_EINVAL, "the key %.*s is given twice in one object", (int)length,
-         bytes + start);
-    error_help(err, "remove one of the two");
-    return LATHE_EINVAL;
-}
-
 lathe_status json_parse(const char *bytes, size_t count, const char *name,
                         struct json **root, struct error *err) {
-    size_t offset = 0;
-    lathe_status status = syntax_check(bytes, count, &offset, err);
-    if (status) {
-        place(bytes, offset, name, err);
-        return status;
-    }
+    lathe_status status = json_check_text(bytes, count, name, err);
+    if (status) return status;
     json_error_t found;
     json_t *value =
         json_loadb(bytes, count, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &found);
@@ -66,15 +33,11 @@ lathe_status json_parse(const char *bytes, size_t count, const char *name,
         *root = wrap(value);
         return LATHE_OK;
     }
-    if (found.position < 1 || (size_t)found.position > count)
+    if (!found.text[0] || found.position < 0 || (size_t)found.position > count)
         return fail(err, LATHE_ENOMEM, "no memory for a JSON text of %zu bytes", count);
-    offset = (size_t)found.position;
-    if (json_error_code(&found) == json_error_duplicate_key)
-        status = fail_duplicate(bytes, &offset, err);
-    else
-        status = fail(err, LATHE_EINVAL, "JSON that cannot be read: %s", found.text);
-    place(bytes, offset, name, err);
-    return status;
+    bool is_cut = json_error_code(&found) == json_error_premature_end_of_input;
+    return json_explain(bytes, count, (size_t)found.position, found.text, is_cut, name,
+                        err);
 }
 
 lathe_status json_read(const char *path, struct json **root, struct error *err) {
@@ -219,7 +182,7 @@ struct json *json_make_list(void) {
 }
 
 struct json *json_make_text(const char *string) {
-    json_t *made = json_string(string);
+    json_t *made = string ? json_string(string) : json_null();
     if (made) return wrap(made);
     /* Not UTF-8, or no memory. */
     char *clean = text_copy(string);
@@ -254,17 +217,15 @@ bool json_push(struct json *list, struct json *value) {
     return json_array_append_new(unwrap(list), unwrap(value)) == 0;
 }
 
+bool json_set_text(struct json *value, const char *string) {
+    return json_string_set(unwrap(value), string) == 0;
+}
+
 bool json_replace_at(struct json *list, size_t index, struct json *value) {
     return json_array_set_new(unwrap(list), index, unwrap(value)) == 0;
 }
 
 /* ---- writing ---- */
-
-struct level {
-    json_t *value;
-    void *member; /* of a map: the next one */
-    size_t index; /* of members and items written so far */
-};
 
 static void write_scalar(const struct json *value, struct text *text) {
     switch (json_kind(value)) {
@@ -286,50 +247,39 @@ static void write_scalar(const struct json *value, struct text *text) {
     }
 }
 
-static void break_line(struct text *text, int indent, size_t depth) {
-    if (indent) text_format(text, "\n%*s", (int)depth * indent, "");
+static void break_line(struct text *text, int indent, int depth) {
+    if (indent) text_format(text, "\n%*s", depth * indent, "");
 }
 
-/* Writes what comes before the next child of the innermost level and returns the child;
- * NULL: there is none left. */
-static json_t *next_child(struct level *level, struct text *text, int indent,
-                          size_t depth) {
-    bool is_map = json_is_object(level->value);
-    json_t *child = is_map
-                        ? (level->member ? json_object_iter_value(level->member) : NULL)
-                        : json_array_get(level->value, level->index);
-    if (!child) return NULL;
-    if (level->index++) text_add(text, ",");
-    break_line(text, indent, depth);
-    if (is_map) {
-        text_json_string(text, json_object_iter_key(level->member));
-        text_add(text, indent ? ": " : ":");
-        level->member = json_object_iter_next(level->value, level->member);
+static void write_value(const struct json *value, struct text *text, int indent,
+                        int depth) {
+    bool is_map = json_kind(value) == JSON_MAP;
+    if (!is_map && json_kind(value) != JSON_LIST) {
+        write_scalar(value, text);
+        return;
     }
-    return child;
+    if (depth == WRITE_DEPTH_MAX) {
+        text->is_broken = true;
+        return;
+    }
+    void *member = json_object_iter(unwrap(value)); /* of a list: NULL */
+    size_t count = json_size(value);
+    text_add(text, is_map ? "{" : "[");
+    for (size_t i = 0; i < count; i++) {
+        if (i) text_add(text, ",");
+        break_line(text, indent, depth + 1);
+        if (is_map) {
+            text_json_string(text, json_object_iter_key(member));
+            text_add(text, indent ? ": " : ":");
+        }
+        write_value(is_map ? wrap(json_object_iter_value(member)) : json_at(value, i),
+                    text, indent, depth + 1);
+        if (is_map) member = json_object_iter_next(unwrap(value), member);
+    }
+    if (count) break_line(text, indent, depth);
+    text_add(text, is_map ? "}" : "]");
 }
 
 void json_write(const struct json *value, struct text *text, int indent) {
-    struct level levels[WRITE_DEPTH_MAX];
-    size_t depth = 0;
-    json_t *now = unwrap(value);
-    for (;;) {
-        if (now && (json_is_object(now) || json_is_array(now))) {
-            if (depth == WRITE_DEPTH_MAX) {
-                text->is_broken = true;
-                return;
-            }
-            text_add(text, json_is_object(now) ? "{" : "[");
-            levels[depth++] = (struct level){now, json_object_iter(now), 0};
-        } else {
-            write_scalar(wrap(now), text);
-        }
-        now = NULL;
-        while (depth && !(now = next_child(&levels[depth - 1], text, indent, depth))) {
-            struct level *done = &levels[--depth];
-            if (done->index) break_line(text, indent, depth);
-            text_add(text, json_is_object(done->value) ? "}" : "]");
-        }
-        if (!now) return;
-    }
+    write_value(value, text, indent, 0);
 }

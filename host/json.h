@@ -48,13 +48,15 @@ bool json_same(const struct json *a, const struct json *b);     /* 1 equals 1.0 
  * memory. */
 struct json *json_make_map(void);
 struct json *json_make_list(void);
-struct json *json_make_text(const char *string);
+struct json *json_make_text(const char *string); /* NULL: null */
 struct json *json_make_number(double number);
 struct json *json_make_whole(int64_t number);
 struct json *json_make_truth(bool truth);
 struct json *json_clone(const struct json *value);
 bool json_put(struct json *map, const char *key, struct json *value);
 bool json_push(struct json *list, struct json *value);
+/* Changes what a string holds. */
+bool json_set_text(struct json *value, const char *string);
 bool json_replace_at(struct json *list, size_t index, struct json *value);
 
 /* Writes it; indent 0: on one line. Whole numbers as whole, others with %.17g shortened

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "metrics.h"
+#include "base/grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct metric {
 
 struct metrics {
     struct metric *items;
-    int64_t count, capacity;
+    int64_t count;
     bool is_open[SPLIT_COUNT];
 };
 
@@ -37,16 +38,6 @@ lathe_status metrics_create(struct metrics **metrics, struct error *err) {
     if (metrics_declare(m, "loss", 0, err) == METRICS_LOSS) return LATHE_OK;
     metrics_destroy(m);
     return err ? err->status : LATHE_ENOMEM;
-}
-
-static bool grow(struct metrics *m) {
-    if (m->count < m->capacity) return true;
-    int64_t capacity = m->capacity ? 2 * m->capacity : 8;
-    void *items = realloc(m->items, (size_t)capacity * sizeof *m->items);
-    if (!items) return false;
-    m->items = items;
-    m->capacity = capacity;
-    return true;
 }
 
 static void free_names(struct metric *metric) {
@@ -67,7 +58,9 @@ int32_t metrics_declare(struct metrics *m, const char *name, uint32_t flags,
             return -1;
         }
     struct metric metric = {.flags = flags};
-    bool is_whole = grow(m);
+    void *items = grow(m->items, (size_t)m->count, sizeof *m->items);
+    bool is_whole = items != NULL;
+    if (items) m->items = items;
     for (int split = 0; is_whole && split < SPLIT_COUNT; split++) {
         struct number *number = &metric.numbers[split];
         number->full_name = text_make("%s/%s", split_names[split], name);

@@ -33,22 +33,10 @@ void options_item(char path[OPTIONS_PATH_BYTES], const char *parent, size_t inde
 }
 
 bool options_is_type(const struct json *value, const char *type) {
-    switch (json_kind(value)) {
-    case JSON_NULL_KIND:
-        return strcmp(type, "null") == 0;
-    case JSON_BOOLEAN:
-        return strcmp(type, "boolean") == 0;
-    case JSON_NUMBER:
-        return strcmp(type, "number") == 0 ||
-               (strcmp(type, "integer") == 0 && json_is_whole(value));
-    case JSON_TEXT:
-        return strcmp(type, "string") == 0;
-    case JSON_LIST:
-        return strcmp(type, "array") == 0;
-    case JSON_MAP:
-        return strcmp(type, "object") == 0;
-    }
-    return false;
+    static const char *const types[] = {"null",   "boolean", "number",
+                                        "string", "array",   "object"};
+    return strcmp(type, types[json_kind(value)]) == 0 ||
+           (strcmp(type, "integer") == 0 && json_is_whole(value));
 }
 
 bool options_lists(const struct json *list, const char *text) {
@@ -101,21 +89,13 @@ static void fail_unknown(const struct members *members, const char *key,
     else
         err = options_fault(check, member, "unknown key \"%.100s\"", key);
     struct nearest nearest;
-    struct text list = {0};
     nearest_begin(&nearest, key);
-    for (size_t i = 0; i < json_size(members->schemas); i++) {
-        const char *known = json_key_at(members->schemas, i);
-        nearest_offer(&nearest, known);
-        text_format(&list, "%s%s", i ? ", " : "", known);
-    }
-    if (nearest.best)
-        error_help(err, "did you mean \"%.100s\"? Allowed: %s", nearest.best,
-                   list.data);
-    else if (list.length)
-        error_help(err, "allowed: %s", list.data);
+    for (size_t i = 0; i < json_size(members->schemas); i++)
+        nearest_list(&nearest, json_key_at(members->schemas, i));
+    if (json_size(members->schemas))
+        nearest_help(&nearest, "allowed", err);
     else
         error_help(err, members->owner ? "it has no options" : "it has no keys");
-    text_finish(&list);
 }
 
 static void fail_missing(const struct json *schema, const char *key, const char *path,
@@ -177,18 +157,16 @@ static void check_map(const struct json *schema, struct json *value, const char 
 
 static void check_list(const struct json *schema, const struct json *value,
                        const char *path, const struct option_check *check) {
-    int64_t count = (int64_t)json_size(value);
+    long long count = (long long)json_size(value);
     const struct json *least = json_get(schema, "minItems");
     const struct json *most = json_get(schema, "maxItems");
-    const char *noun = count == 1 ? "item" : "items";
-    if (least && count < json_whole(least))
-        options_help(schema, options_fault(
-                                 check, path, "%lld %s; at least %lld are needed",
-                                 (long long)count, noun, (long long)json_whole(least)));
-    if (most && count > json_whole(most))
-        options_help(
-            schema, options_fault(check, path, "%lld %s; at most %lld are allowed",
-                                  (long long)count, noun, (long long)json_whole(most)));
+    bool is_short = least && count < json_whole(least);
+    if (is_short || (most && count > json_whole(most)))
+        options_help(schema,
+                     options_fault(check, path, "%lld item%s; at %s %lld are %s", count,
+                                   count == 1 ? "" : "s", is_short ? "least" : "most",
+                                   (long long)json_whole(is_short ? least : most),
+                                   is_short ? "needed" : "allowed"));
     const struct json *items = json_get(schema, "items");
     for (size_t i = 0; items && i < json_size(value); i++) {
         char item[OPTIONS_PATH_BYTES];

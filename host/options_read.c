@@ -52,12 +52,14 @@ const struct json *options_find(const struct json *object, const char *path) {
     return object;
 }
 
-/* The schema of a member, in whatever branch has one. */
-static const struct json *find_property(const struct json *schema, const char *key) {
+const struct json *options_inner(const struct json *schema, const char *key) {
+    size_t index;
+    const struct json *items = json_get(schema, "items");
+    if (items && read_index(key, &index)) return items;
     const struct json *found = json_get(json_get(schema, "properties"), key);
     const struct json *branches = json_get(schema, "oneOf");
     for (size_t i = 0; !found && i < json_size(branches); i++)
-        found = find_property(json_at(branches, i), key);
+        found = options_inner(json_at(branches, i), key);
     return found;
 }
 
@@ -65,12 +67,8 @@ const struct json *options_declaration(const struct json *options, const char *p
     char key[OPTIONS_PATH_BYTES];
     if (!take_part(&path, key)) return NULL;
     const struct json *schema = json_get(options, key);
-    while (schema && *path) {
-        size_t index;
-        if (!take_part(&path, key)) return NULL;
-        const struct json *items = json_get(schema, "items");
-        schema = items && read_index(key, &index) ? items : find_property(schema, key);
-    }
+    while (schema && *path)
+        schema = take_part(&path, key) ? options_inner(schema, key) : NULL;
     return schema;
 }
 
@@ -110,10 +108,11 @@ static void describe_choice(const struct json *schema, struct text *text) {
 
 static void describe_branches(const struct json *branches, struct text *text) {
     const char *key = options_branch_key(branches);
-    if (!key) return;
-    text_format(text, " with \"%s\" one of ", key);
-    for (size_t i = 0; i < json_size(branches); i++) {
-        if (i) text_add(text, ", ");
+    for (size_t i = 0; key && i < json_size(branches); i++) {
+        if (i)
+            text_add(text, ", ");
+        else
+            text_format(text, " with \"%s\" one of ", key);
         json_write(options_branch_const(json_at(branches, i), key), text, 0);
     }
 }
@@ -127,44 +126,38 @@ static void describe_items(const struct json *schema, struct text *text) {
         options_describe(items, text);
         text_add(text, ")");
     }
-    if (least && most && json_same(least, most))
-        text_format(text, ", %lld item%s", (long long)json_whole(least),
-                    json_whole(least) == 1 ? "" : "s");
-    else if (least && most)
-        text_format(text, ", %lld to %lld items", (long long)json_whole(least),
-                    (long long)json_whole(most));
-    else if (least)
-        text_format(text, ", at least %lld item%s", (long long)json_whole(least),
-                    json_whole(least) == 1 ? "" : "s");
-    else if (most)
-        text_format(text, ", at most %lld item%s", (long long)json_whole(most),
-                    json_whole(most) == 1 ? "" : "s");
-}
-
-static void describe_limit(const struct json *schema, const char *keyword,
-                           const char *sign, struct text *text) {
-    const struct json *limit = json_get(schema, keyword);
-    if (!limit) return;
-    text_format(text, ", %s ", sign);
-    json_write(limit, text, 0);
+    if (!least && !most) return;
+    long long count = json_whole(most ? most : least);
+    text_add(text, ", ");
+    if (least && most && !json_same(least, most))
+        text_format(text, "%lld to ", (long long)json_whole(least));
+    else if (!least || !most)
+        text_add(text, least ? "at least " : "at most ");
+    text_format(text, "%lld item%s", count, count == 1 ? "" : "s");
 }
 
 void options_describe(const struct json *schema, struct text *text) {
+    static const char *const limits[][2] = {{"minimum", ">="},
+                                            {"exclusiveMinimum", ">"},
+                                            {"maximum", "<="},
+                                            {"exclusiveMaximum", "<"},
+                                            {"default", "default"}};
     if (json_get(schema, "enum") || json_get(schema, "const"))
         describe_choice(schema, text);
     else
         describe_type(schema, text);
     describe_branches(json_get(schema, "oneOf"), text);
     describe_items(schema, text);
-    describe_limit(schema, "minimum", ">=", text);
-    describe_limit(schema, "exclusiveMinimum", ">", text);
-    describe_limit(schema, "maximum", "<=", text);
-    describe_limit(schema, "exclusiveMaximum", "<", text);
     int64_t letters = json_whole(json_get(schema, "minLength"));
     if (letters == 1)
         text_add(text, ", not empty");
     else if (letters > 1)
         text_format(text, ", at least %lld characters", (long long)letters);
-    describe_limit(schema, "default", "default", text);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const struct json *limit = json_get(schema, limits[i][0]);
+        if (!limit) continue;
+        text_format(text, ", %s ", limits[i][1]);
+        json_write(limit, text, 0);
+    }
     if (json_truth(json_get(schema, "optional"))) text_add(text, ", optional");
 }

@@ -4,10 +4,6 @@
 #include "base/nearest.h"
 #include "options_parts.h"
 
-/* One keyword of a schema: looks at its value, which stands at `path`. */
-typedef void check_keyword(const struct json *schema, const struct json *value,
-                           const char *path, const struct option_check *check);
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *const types[] = {"string", "integer", "number", "boolean",
@@ -23,25 +19,16 @@ static void check_named(const char *what, const char *const *names, size_t count
                         const struct json *value, const char *path,
                         const struct option_check *check) {
     const char *name = json_text(value);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return;
     struct nearest nearest;
     nearest_begin(&nearest, name);
-    struct text list = {0};
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(names[i], name) == 0) goto done;
-        nearest_offer(&nearest, names[i]);
-        text_format(&list, "%s%s", i ? ", " : "", names[i]);
-    }
+    for (size_t i = 0; i < count; i++) nearest_list(&nearest, names[i]);
     struct error *err =
         *name ? options_fault(check, path, "unknown %s \"%.100s\"", what, name)
               : options_fault(check, path, "the name of a %s was expected, found %s",
                               what, json_kind_name(json_kind(value)));
-    if (nearest.best)
-        error_help(err, "did you mean \"%s\"? Known: %s", nearest.best,
-                   list.data ? list.data : "");
-    else
-        error_help(err, "known: %s", list.data ? list.data : "");
-done:
-    text_finish(&list);
+    nearest_help(&nearest, "known", err);
 }
 
 /* The fault of a keyword whose value is of the wrong type; true: it is fine. */
@@ -54,6 +41,8 @@ static bool wants(const struct json *value, const char *type, const char *path,
                   strchr("aeio", *type) ? "an" : "a", type, found);
     return false;
 }
+
+/* ---- keywords that are more than a value of a type ---- */
 
 static void check_type(const struct json *schema, const struct json *value,
                        const char *path, const struct option_check *check) {
@@ -76,38 +65,15 @@ static void check_format(const struct json *schema, const struct json *value,
 static void check_enum(const struct json *schema, const struct json *value,
                        const char *path, const struct option_check *check) {
     (void)schema;
-    if (wants(value, "array", path, check) && json_size(value) == 0)
+    if (json_size(value) == 0)
         options_fault(check, path, "an empty list allows nothing");
-}
-
-static void check_anything(const struct json *schema, const struct json *value,
-                           const char *path, const struct option_check *check) {
-    (void)schema, (void)value, (void)path, (void)check;
-}
-
-static void check_number(const struct json *schema, const struct json *value,
-                         const char *path, const struct option_check *check) {
-    (void)schema;
-    wants(value, "number", path, check);
 }
 
 static void check_count(const struct json *schema, const struct json *value,
                         const char *path, const struct option_check *check) {
     (void)schema;
-    if (wants(value, "integer", path, check) && json_number(value) < 0)
+    if (json_number(value) < 0)
         options_fault(check, path, "a count cannot be negative");
-}
-
-static void check_text(const struct json *schema, const struct json *value,
-                       const char *path, const struct option_check *check) {
-    (void)schema;
-    wants(value, "string", path, check);
-}
-
-static void check_truth(const struct json *schema, const struct json *value,
-                        const char *path, const struct option_check *check) {
-    (void)schema;
-    wants(value, "boolean", path, check);
 }
 
 static void check_items(const struct json *schema, const struct json *value,
@@ -116,21 +82,23 @@ static void check_items(const struct json *schema, const struct json *value,
     options_check_schema(value, path, check);
 }
 
-static void check_properties(const struct json *schema, const struct json *value,
-                             const char *path, const struct option_check *check) {
+/* Each member or item is a schema. */
+static void check_schemas(const struct json *schema, const struct json *value,
+                          const char *path, const struct option_check *check) {
     (void)schema;
-    if (!wants(value, "object", path, check)) return;
     for (size_t i = 0; i < json_size(value); i++) {
-        char member[OPTIONS_PATH_BYTES];
-        options_member(member, path, json_key_at(value, i));
-        options_check_schema(json_at(value, i), member, check);
+        char inner[OPTIONS_PATH_BYTES];
+        if (json_kind(value) == JSON_MAP)
+            options_member(inner, path, json_key_at(value, i));
+        else
+            options_item(inner, path, i);
+        options_check_schema(json_at(value, i), inner, check);
     }
 }
 
 static void check_required(const struct json *schema, const struct json *value,
                            const char *path, const struct option_check *check) {
     const struct json *properties = json_get(schema, "properties");
-    if (!wants(value, "array", path, check)) return;
     for (size_t i = 0; i < json_size(value); i++) {
         char item[OPTIONS_PATH_BYTES];
         options_item(item, path, i);
@@ -142,71 +110,64 @@ static void check_required(const struct json *schema, const struct json *value,
     }
 }
 
-static bool are_told_apart(const struct json *branches) {
-    const char *key = options_branch_key(branches);
-    for (size_t i = 0; key && i < json_size(branches); i++)
-        for (size_t j = 0; j < i; j++)
-            if (json_same(options_branch_const(json_at(branches, i), key),
-                          options_branch_const(json_at(branches, j), key)))
-                return false;
-    return key != NULL;
-}
-
 static void check_branches(const struct json *schema, const struct json *value,
                            const char *path, const struct option_check *check) {
-    (void)schema;
-    if (!wants(value, "array", path, check)) return;
-    for (size_t i = 0; i < json_size(value); i++) {
-        char item[OPTIONS_PATH_BYTES];
-        options_item(item, path, i);
-        options_check_schema(json_at(value, i), item, check);
-    }
-    if (are_told_apart(value)) return;
-    struct error *err = options_fault(check, path, "no key tells the branches apart");
-    error_help(err, "give every branch the same property with a \"const\" of its own");
+    check_schemas(schema, value, path, check);
+    const char *key = options_branch_key(value);
+    bool are_told_apart = key != NULL;
+    for (size_t i = 0; key && i < json_size(value); i++)
+        for (size_t j = 0; j < i; j++)
+            if (json_same(options_branch_const(json_at(value, i), key),
+                          options_branch_const(json_at(value, j), key)))
+                are_told_apart = false;
+    if (!are_told_apart)
+        error_help(options_fault(check, path, "no key tells the branches apart"),
+                   "give every branch the same property with a \"const\" of its own");
 }
 
-static const struct {
-    const char *name;
-    check_keyword *check;
+static const struct keyword {
+    const char *name, *type; /* NULL: any value */
+    /* Looks further at a value of that type, which stands at `path`; may be NULL. */
+    void (*check)(const struct json *schema, const struct json *value, const char *path,
+                  const struct option_check *check);
 } keywords[] = {
-    {"type", check_type},
-    {"enum", check_enum},
-    {"const", check_anything},
-    {"minimum", check_number},
-    {"maximum", check_number},
-    {"exclusiveMinimum", check_number},
-    {"exclusiveMaximum", check_number},
-    {"items", check_items},
-    {"minItems", check_count},
-    {"maxItems", check_count},
-    {"minLength", check_count},
-    {"properties", check_properties},
-    {"required", check_required},
-    {"oneOf", check_branches},
-    {"default", check_anything}, /* against the schema, when all else is right */
-    {"description", check_text},
-    {"optional", check_truth},
-    {"format", check_format},
+    {"type", NULL, check_type},
+    {"enum", "array", check_enum},
+    {"const", NULL, NULL},
+    {"minimum", "number", NULL},
+    {"maximum", "number", NULL},
+    {"exclusiveMinimum", "number", NULL},
+    {"exclusiveMaximum", "number", NULL},
+    {"items", NULL, check_items},
+    {"minItems", "integer", check_count},
+    {"maxItems", "integer", check_count},
+    {"minLength", "integer", check_count},
+    {"properties", "object", check_schemas},
+    {"required", "array", check_required},
+    {"oneOf", "array", check_branches},
+    {"default", NULL, NULL}, /* against the schema, when all else is right */
+    {"description", "string", NULL},
+    {"optional", "boolean", NULL},
+    {"format", NULL, check_format},
 };
 
-static void fail_keyword(const char *name, const char *path,
+static void check_member(const struct json *schema, const char *name,
+                         const struct json *value, const char *path,
                          const struct option_check *check) {
-    struct error *err =
-        options_fault(check, path, "unknown schema keyword \"%.100s\"", name);
     struct nearest nearest;
-    struct text list = {0};
     nearest_begin(&nearest, name);
     for (size_t i = 0; i < COUNT(keywords); i++) {
-        nearest_offer(&nearest, keywords[i].name);
-        text_format(&list, "%s%s", i ? ", " : "", keywords[i].name);
+        const struct keyword *keyword = &keywords[i];
+        if (strcmp(keyword->name, name) != 0) continue;
+        if ((!keyword->type || wants(value, keyword->type, path, check)) &&
+            keyword->check)
+            keyword->check(schema, value, path, check);
+        return;
     }
-    if (nearest.best)
-        error_help(err, "did you mean \"%s\"? Known: %s", nearest.best,
-                   list.data ? list.data : "");
-    else
-        error_help(err, "known: %s", list.data ? list.data : "");
-    text_finish(&list);
+    for (size_t i = 0; i < COUNT(keywords); i++)
+        nearest_list(&nearest, keywords[i].name);
+    nearest_help(&nearest, "known",
+                 options_fault(check, path, "unknown schema keyword \"%.100s\"", name));
 }
 
 /* Bounds that leave nothing between them. */
@@ -241,13 +202,7 @@ void options_check_schema(const struct json *schema, const char *path,
         const char *name = json_key_at(schema, i);
         char member[OPTIONS_PATH_BYTES];
         options_member(member, path, name);
-        size_t known = 0;
-        while (known < COUNT(keywords) && strcmp(keywords[known].name, name) != 0)
-            known++;
-        if (known < COUNT(keywords))
-            keywords[known].check(schema, json_at(schema, i), member, check);
-        else
-            fail_keyword(name, member, check);
+        check_member(schema, name, json_at(schema, i), member, check);
     }
     if (check->errors->count != before) return;
     check_bounds(schema, "minimum", "maximum", path, check);

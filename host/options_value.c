@@ -61,22 +61,23 @@ static bool has_type(const struct json *schema, const struct json *value) {
     return false;
 }
 
-static const char *name_type(const char *type) {
-    static const char *const names[][2] = {
-        {"integer", "an integer"}, {"number", "a number"},
-        {"string", "a string"},    {"array", "an array"},
-        {"object", "an object"},   {"boolean", "true or false"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(type, names[i][0]) == 0) return names[i][1];
-    return type;
+static void add_type(struct text *text, const char *type) {
+    if (strcmp(type, "boolean") == 0)
+        text_add(text, "true or false");
+    else
+        text_format(text, "%s%s",
+                    strcmp(type, "null") == 0 ? ""
+                    : strchr("aeio", *type)   ? "an "
+                                              : "a ",
+                    type);
 }
 
 static void add_types(struct text *text, const struct json *type) {
-    if (!type) text_add(text, name_type("object")); /* a oneOf */
-    if (json_kind(type) == JSON_TEXT) text_add(text, name_type(json_text(type)));
-    for (size_t i = 0; i < json_size(type); i++)
-        text_format(text, "%s%s", i ? " or " : "",
-                    name_type(json_text(json_at(type, i))));
+    if (json_kind(type) != JSON_LIST) add_type(text, type ? json_text(type) : "object");
+    for (size_t i = 0; i < json_size(type); i++) {
+        text_add(text, i ? " or " : "");
+        add_type(text, json_text(json_at(type, i)));
+    }
 }
 
 /* Would this text be of the right type without its quotes? */

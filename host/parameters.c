@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/grow.h"
 #include "base/text.h"
 
 #define ALIGNMENT 16 /* floats: 64 bytes */
@@ -30,14 +31,10 @@ static lathe_status count_elements(const lathe_parameter *p, int64_t *count,
 }
 
 static struct parameter *add_item(struct parameters *parameters) {
-    if (parameters->count == parameters->capacity) {
-        int64_t capacity = parameters->capacity ? 2 * parameters->capacity : 16;
-        void *items =
-            realloc(parameters->items, (size_t)capacity * sizeof *parameters->items);
-        if (!items) return NULL;
-        parameters->items = items;
-        parameters->capacity = capacity;
-    }
+    void *items =
+        grow(parameters->items, (size_t)parameters->count, sizeof *parameters->items);
+    if (!items) return NULL;
+    parameters->items = items;
     struct parameter *item = &parameters->items[parameters->count];
     memset(item, 0, sizeof *item);
     return item;

@@ -32,7 +32,7 @@ struct parameter_group {
 
 struct parameters {
     struct parameter *items; /* in the order of declaration */
-    int64_t count, capacity;
+    int64_t count;
     int64_t *by_offset; /* indices of items, in the order of the block */
     struct parameter_group groups[PARAMETER_GROUPS_MAX];
     int32_t group_count;

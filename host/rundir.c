@@ -22,18 +22,12 @@
 #define NAME_MAX_BYTES 100
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-struct made_file {
-    char *path;
-    int fd; /* of one that is appended to; else -1 */
-};
-
 struct rundir {
     char *path;     /* absolute; NULL: nothing is written */
-    char *top_made; /* the highest directory that was made for it; NULL: none was */
-    int lock;       /* the open directory */
+    int made_count; /* of directories at the end of path, that were made for it */
+    DIR *directory; /* open and locked */
     pthread_mutex_t mutex; /* lines come from any thread; guards the files */
-    struct made_file *files;
-    size_t count, capacity;
+    struct text files;     /* names of those that were made, each with its NUL */
 };
 
 /* ---- the directory ---- */
@@ -57,21 +51,14 @@ char *rundir_default_path(const char *name) {
     }
 }
 
-/* The highest directory on the way to an absolute path that is not there yet. */
-static char *find_missing(const char *path) {
+/* How many directories at the end of an absolute path are not there yet. */
+static int count_missing(const char *path) {
+    struct stat status;
     char *part = text_copy(path);
-    if (!part) return NULL;
-    for (char *at = part + 1;; at++) {
-        if (*at && *at != '/') continue;
-        char end = *at;
-        struct stat status;
-        *at = '\0';
-        if (stat(part, &status)) return part;
-        *at = end;
-        if (!end) break;
-    }
+    int count = 0;
+    for (; part && *part && stat(part, &status); count++) *strrchr(part, '/') = '\0';
     free(part);
-    return NULL;
+    return count;
 }
 
 static lathe_status refuse(struct error *err, const char *path, const char *why) {
@@ -83,45 +70,30 @@ static lathe_status refuse(struct error *err, const char *path, const char *why)
 }
 
 static lathe_status make_directory(struct rundir *rundir, struct error *err) {
-    rundir->top_made = find_missing(rundir->path);
+    int missing = count_missing(rundir->path);
     char *parent = path_directory(rundir->path);
     if (!parent) return fail(err, LATHE_ENOMEM, "no memory for a run directory");
     lathe_status status = path_make_directories(parent, err);
     free(parent);
     if (status == LATHE_ENOMEM) return status;
-    if (status) {
-        char why[sizeof err->what];
-        memcpy(why, err ? err->what : "", err ? sizeof why : 1);
-        return refuse(err, rundir->path, why);
-    }
-    if (!mkdir(rundir->path, 0777)) return LATHE_OK;
-    if (errno != EEXIST) return refuse(err, rundir->path, strerror(errno));
-    free(rundir->top_made); /* somebody else's, even if it appeared just now */
-    rundir->top_made = NULL;
+    if (status) return refuse(err, rundir->path, err ? err->what : "");
+    if (mkdir(rundir->path, 0777) == 0)
+        rundir->made_count = missing;
+    else if (errno != EEXIST) /* one that is there is somebody else's */
+        return refuse(err, rundir->path, strerror(errno));
     return LATHE_OK;
-}
-
-static bool is_empty(int directory) {
-    int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *list = copy < 0 ? NULL : fdopendir(copy);
-    if (!list) {
-        if (copy >= 0) close(copy);
-        return false;
-    }
-    int names = 0;
-    while (names < 3 && readdir(list)) names++; /* "." and ".." are there */
-    closedir(list);
-    return names < 3;
 }
 
 /* The lock comes before the look: of two runs that find the same empty directory, one
  * gets it. Where the file system knows no locks, there is none. */
 static lathe_status take_directory(struct rundir *rundir, struct error *err) {
-    rundir->lock = open(rundir->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (rundir->lock < 0) return refuse(err, rundir->path, strerror(errno));
-    if (flock(rundir->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+    rundir->directory = opendir(rundir->path);
+    if (!rundir->directory) return refuse(err, rundir->path, strerror(errno));
+    if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return refuse(err, rundir->path, "another run is using it");
-    if (!is_empty(rundir->lock)) return refuse(err, rundir->path, "it is not empty");
+    int names = 0; /* "." and ".." are there */
+    while (names < 3 && readdir(rundir->directory)) names++;
+    if (names > 2) return refuse(err, rundir->path, "it is not empty");
     if (access(rundir->path, W_OK | X_OK))
         return refuse(err, rundir->path, strerror(errno));
     return LATHE_OK;
@@ -131,20 +103,15 @@ lathe_status rundir_create(const char *path, struct rundir **rundir,
                            struct error *err) {
     struct rundir *made = calloc(1, sizeof *made);
     if (!made) return fail(err, LATHE_ENOMEM, "no memory for a run directory");
-    made->lock = -1;
+    lathe_status status = LATHE_OK;
     pthread_mutex_init(&made->mutex, NULL);
-    if (!path) {
-        *rundir = made;
-        return LATHE_OK;
+    if (path) {
+        made->path = path_absolute(path);
+        status = made->path ? make_directory(made, err)
+                            : fail(err, LATHE_ENOMEM, "no memory for a run directory");
+        if (!status) status = take_directory(made, err);
     }
-    lathe_status status = LATHE_ENOMEM;
-    made->path = path_absolute(path);
-    if (made->path)
-        status = make_directory(made, err);
-    else
-        fail(err, status, "no memory for a run directory");
-    if (made->path && status == LATHE_OK) status = take_directory(made, err);
-    if (status == LATHE_OK) {
+    if (!status) {
         *rundir = made;
         return LATHE_OK;
     }
@@ -159,87 +126,77 @@ const char *rundir_path(const struct rundir *rundir) {
 
 lathe_status rundir_link_latest(struct rundir *rundir, struct error *err) {
     if (!rundir->path) return LATHE_OK;
-    char *parent = path_directory(rundir->path);
-    bool is_wanted = parent && !strcmp(path_name(parent), "runs");
-    char *latest = text_make("%s/latest", parent ? parent : "");
-    char *aside = text_make("%s/.latest-%ld", parent ? parent : "", (long)getpid());
+    const char *name = path_name(rundir->path);
+    int length = (int)(name - rundir->path); /* of the parent, with its slash */
+    if (length < 6 || memcmp(name - 6, "/runs/", 6) != 0) return LATHE_OK;
+    char *latest = text_make("%.*slatest", length, rundir->path);
+    char *aside = text_make("%.*s.latest-%ld", length, rundir->path, (long)getpid());
     lathe_status status = LATHE_OK;
-    if (!parent || !latest || !aside) {
+    if (!latest || !aside) {
         status = fail(err, LATHE_ENOMEM, "no memory for a link");
-    } else if (is_wanted) {
+    } else if (unlink(aside), symlink(name, aside) || rename(aside, latest)) {
+        status =
+            fail(err, LATHE_ECREATE, "cannot switch the link: %s", strerror(errno));
+        error_where(err, "%s", latest);
         unlink(aside);
-        if (symlink(path_name(rundir->path), aside) || rename(aside, latest)) {
-            status =
-                fail(err, LATHE_ECREATE, "cannot switch the link: %s", strerror(errno));
-            error_where(err, "%s", latest);
-            unlink(aside);
-        }
     }
     free(aside);
     free(latest);
-    free(parent);
     return status;
 }
 
 /* ---- files ---- */
 
-/* Finds or notes a file of the directory; NULL: out of memory. */
-static struct made_file *note(struct rundir *rundir, const char *name) {
-    for (size_t i = 0; i < rundir->count; i++)
-        if (!strcmp(path_name(rundir->files[i].path), name)) return &rundir->files[i];
-    if (rundir->count == rundir->capacity) {
-        size_t capacity = rundir->capacity ? 2 * rundir->capacity : 8;
-        void *files = realloc(rundir->files, capacity * sizeof *rundir->files);
-        if (!files) return NULL;
-        rundir->files = files;
-        rundir->capacity = capacity;
-    }
-    char *path = path_join(rundir->path, name);
-    if (!path) return NULL;
-    rundir->files[rundir->count] = (struct made_file){.path = path, .fd = -1};
-    return &rundir->files[rundir->count++];
+/* Notes a file, for rundir_discard. */
+static void note(struct rundir *rundir, const char *name) {
+    struct text *files = &rundir->files;
+    for (size_t at = 0; at < files->length; at += strlen(files->data + at) + 1)
+        if (strcmp(files->data + at, name) == 0) return;
+    text_add_bytes(files, name, strlen(name) + 1);
 }
 
 lathe_status rundir_write(struct rundir *rundir, const char *name, const void *bytes,
                           size_t count, struct error *err) {
     if (!rundir->path) return LATHE_OK;
+    char *path = path_join(rundir->path, name);
+    if (!path) return fail(err, LATHE_ENOMEM, "no memory to write %s", name);
     pthread_mutex_lock(&rundir->mutex);
-    const struct made_file *file = note(rundir, name);
-    lathe_status status = file ? file_replace(file->path, bytes, count, err)
-                               : fail(err, LATHE_ENOMEM, "no memory to write %s", name);
+    note(rundir, name);
+    lathe_status status = file_replace(path, bytes, count, err);
     pthread_mutex_unlock(&rundir->mutex);
+    free(path);
     return status;
 }
 
-static lathe_status append_line(struct made_file *file, const char *line,
-                                struct error *err) {
-    if (file->fd < 0) {
-        int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
-        file->fd = open(file->path, flags, 0666);
-    }
-    if (file->fd < 0)
-        return fail(err, LATHE_ECREATE, "%s: %s", file->path, strerror(errno));
-    size_t length = strlen(line);
-    struct iovec parts[2] = {{(char *)(uintptr_t)line, length},
+static lathe_status write_line(int fd, const char *name, const char *line,
+                               struct error *err) {
+    const ssize_t length = (ssize_t)strlen(line);
+    struct iovec parts[2] = {{(char *)(uintptr_t)line, (size_t)length},
                              {(char *)(uintptr_t) "\n", 1}};
     ssize_t written;
-    do written = writev(file->fd, parts, 2);
+    do written = writev(fd, parts, 2);
     while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)length + 1) return LATHE_OK;
+    if (written == length + 1) return LATHE_OK;
     int number = written < 0 ? errno : ENOSPC;
-    off_t end = lseek(file->fd, 0, SEEK_END);
-    bool is_torn = written > 0 && (end < written || ftruncate(file->fd, end - written));
-    return fail(err, LATHE_EIO, "%s: %s%s", file->path, strerror(number),
+    off_t end = lseek(fd, 0, SEEK_END);
+    bool is_torn = written > 0 && (end < written || ftruncate(fd, end - written));
+    return fail(err, LATHE_EIO, "%s: %s%s", name, strerror(number),
                 is_torn ? "; its last line is torn" : "");
 }
 
 lathe_status rundir_append(struct rundir *rundir, const char *name, const char *line,
                            struct error *err) {
     if (!rundir->path) return LATHE_OK;
+    const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
     pthread_mutex_lock(&rundir->mutex);
-    struct made_file *file = note(rundir, name);
-    lathe_status status = file ? append_line(file, line, err)
-                               : fail(err, LATHE_ENOMEM, "no memory to write %s", name);
+    note(rundir, name);
+    int fd = openat(dirfd(rundir->directory), name, flags, 0666);
+    lathe_status status =
+        fd < 0 ? fail(err, LATHE_ECREATE, "%s: %s", name, strerror(errno))
+               : write_line(fd, name, line, err);
+    if (fd >= 0 && close(fd) && !status)
+        status = fail(err, LATHE_EIO, "%s: %s", name, strerror(errno));
+    if (status) error_where(err, "%s", rundir->path);
     pthread_mutex_unlock(&rundir->mutex);
     return status;
 }
@@ -249,49 +206,36 @@ lathe_status rundir_append(struct rundir *rundir, const char *name, const char *
 /* When this process began, in clock ticks since boot: with pid and boot id it names the
  * process for ever. Field 22 of stat; the second one, the program's name, may hold
  * anything and ends with the last ')'. */
-static long long process_start(void) {
-    char text[1024];
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t count = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    if (count <= 0) return 0;
-    text[count] = '\0';
-    const char *at = strrchr(text, ')');
+static long long read_start(void) {
+    char *content;
+    if (file_read("/proc/self/stat", 4096, &content, NULL, NULL)) return 0;
+    const char *at = strrchr(content, ')');
     for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    return at ? strtoll(at + 1, NULL, 10) : 0;
-}
-
-static void read_boot_id(char id[37]) {
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t count = fd < 0 ? 0 : read(fd, id, 36);
-    if (fd >= 0) close(fd);
-    id[count > 0 ? count : 0] = '\0';
+    long long start = at ? strtoll(at + 1, NULL, 10) : 0;
+    free(content);
+    return start;
 }
 
 lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
                                  struct error *err) {
+    char exit_code[16] = "null", *boot_id = NULL;
     if (!rundir->path) return LATHE_OK;
-    char boot_id[37];
-    read_boot_id(boot_id);
+    if (status->reason) snprintf(exit_code, sizeof exit_code, "%d", status->exit_code);
+    file_read("/proc/sys/kernel/random/boot_id", 64, &boot_id, NULL, NULL);
     struct text text = {0};
-    text_add(&text, "{\"state\": ");
-    text_json_string(&text, status->state);
-    text_add(&text, ", \"reason\": ");
+    text_format(&text, "{\"state\": \"%s\", \"reason\": ", status->state);
     text_json_string(&text, status->reason);
-    if (status->reason)
-        text_format(&text, ", \"exit_code\": %d", status->exit_code);
-    else
-        text_add(&text, ", \"exit_code\": null");
-    text_format(&text, ", \"epoch\": %lld, \"step\": %lld", (long long)status->epoch,
-                (long long)status->step);
-    text_format(&text, ", \"pid\": %ld, \"boot_id\": ", (long)getpid());
-    text_json_string(&text, boot_id);
-    text_format(&text, ", \"start_time\": %lld}\n", process_start());
+    text_format(&text,
+                ", \"exit_code\": %s, \"epoch\": %lld, \"step\": %lld, \"pid\": %ld, "
+                "\"boot_id\": \"%.36s\", \"start_time\": %lld}\n",
+                exit_code, (long long)status->epoch, (long long)status->step,
+                (long)getpid(), boot_id ? boot_id : "", read_start());
     lathe_status result =
         text.is_broken
             ? fail(err, LATHE_ENOMEM, "no memory for status.json")
             : rundir_write(rundir, "status.json", text.data, text.length, err);
     text_finish(&text);
+    free(boot_id);
     return result;
 }
 
@@ -299,24 +243,20 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
 
 void rundir_discard(struct rundir *rundir) {
     if (!rundir || !rundir->path) return;
-    for (size_t i = 0; i < rundir->count; i++) unlink(rundir->files[i].path);
-    if (!rundir->top_made) return;
-    size_t top = strlen(rundir->top_made);
+    const struct text *files = &rundir->files;
+    for (size_t at = 0; at < files->length; at += strlen(files->data + at) + 1)
+        unlinkat(dirfd(rundir->directory), files->data + at, 0);
     char *path = text_copy(rundir->path);
-    while (path && !rmdir(path) && strlen(path) > top) *strrchr(path, '/') = '\0';
+    for (; path && rundir->made_count && !rmdir(path); rundir->made_count--)
+        *strrchr(path, '/') = '\0';
     free(path);
 }
 
 void rundir_close(struct rundir *rundir) {
     if (!rundir) return;
-    for (size_t i = 0; i < rundir->count; i++) {
-        if (rundir->files[i].fd >= 0) close(rundir->files[i].fd);
-        free(rundir->files[i].path);
-    }
-    if (rundir->lock >= 0) close(rundir->lock);
+    if (rundir->directory) closedir(rundir->directory);
     pthread_mutex_destroy(&rundir->mutex);
-    free(rundir->files);
-    free(rundir->top_made);
+    text_finish(&rundir->files);
     free(rundir->path);
     free(rundir);
 }

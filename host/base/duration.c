@@ -29,15 +29,18 @@ static const char *const habits[][2] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The unit that was probably meant; NULL: no idea. */
+/* The unit that was probably meant; "": no idea. */
 static const char *guess_unit(const char *name) {
     struct nearest nearest;
     nearest_begin(&nearest, name);
     for (size_t i = 0; i < COUNT(units); i++) nearest_offer(&nearest, units[i].name);
     for (size_t i = 0; i < COUNT(habits); i++) nearest_offer(&nearest, habits[i][0]);
+    const char *best = nearest.best ? nearest.best : "", *guess = "";
     for (size_t i = 0; i < COUNT(habits); i++)
-        if (nearest.best == habits[i][0]) return habits[i][1];
-    return nearest.best;
+        if (strcmp(best, habits[i][0]) == 0) guess = habits[i][1];
+    for (size_t i = 0; i < COUNT(units); i++)
+        if (strcmp(best, units[i].name) == 0) guess = units[i].name;
+    return guess;
 }
 
 static lathe_status fail_bare(const char *text, double amount, struct error *err) {
@@ -61,7 +64,7 @@ static lathe_status fail_unit(const char *text, const char *unit, struct error *
     fail(err, LATHE_EINVAL, "\"%.60s\" has the unknown unit \"%.60s\"", text, unit);
     const char *guess = guess_unit(unit + strspn(unit, " "));
     int digits = (int)(unit - text);
-    if (guess)
+    if (*guess)
         error_help(err,
                    "did you mean \"%.*s%s\"? Units are ep, step, sample, min, h, s",
                    digits < 40 ? digits : 40, text, guess);

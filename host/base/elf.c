@@ -32,25 +32,16 @@ struct elf {
     uint64_t strings, strings_size; /* the dynamic string table, in the file */
 };
 
+/* Every refusal but those of the system's. */
+#define refuse(err, ...) fail(err, LATHE_EMISSING, __VA_ARGS__)
+
 static const char *name_machine(unsigned machine) {
-    switch (machine) {
-    case EM_386:
-        return "i386";
-    case EM_X86_64:
-        return "x86-64";
-    case EM_ARM:
-        return "arm";
-    case EM_AARCH64:
-        return "aarch64";
-    case EM_RISCV:
-        return "riscv";
-    case EM_PPC64:
-        return "ppc64";
-    case EM_S390:
-        return "s390";
-    default:
-        return "another machine";
-    }
+    static const char *const names[] = {
+        [EM_386] = "i386",        [EM_X86_64] = "x86-64", [EM_ARM] = "arm",
+        [EM_AARCH64] = "aarch64", [EM_RISCV] = "riscv",   [EM_PPC64] = "ppc64",
+        [EM_S390] = "s390"};
+    bool is_known = machine < sizeof names / sizeof *names && names[machine];
+    return is_known ? names[machine] : "another machine";
 }
 
 /* Is [offset, offset + count) inside the file? */
@@ -60,58 +51,44 @@ static bool is_inside(const struct elf *elf, uint64_t offset, uint64_t count) {
 
 static lathe_status read_at(const struct elf *elf, uint64_t offset, void *bytes,
                             uint64_t count, struct error *err) {
-    char *to = bytes;
-    while (count > 0) {
-        ssize_t got = pread(elf->fd, to, count, (off_t)offset);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            return fail(err, LATHE_EIO, "it cannot be read: %s", strerror(errno));
-        if (got == 0)
-            return fail(err, LATHE_EMISSING,
-                        "it became shorter while it was looked at");
-        to += got;
-        offset += (uint64_t)got;
-        count -= (uint64_t)got;
-    }
-    return LATHE_OK;
+    ssize_t got = pread(elf->fd, bytes, count, (off_t)offset);
+    if (got < 0) return fail(err, LATHE_EIO, "it cannot be read: %s", strerror(errno));
+    if ((uint64_t)got == count) return LATHE_OK;
+    return refuse(err, "it became shorter while it was looked at");
 }
 
 static lathe_status check_ident(const unsigned char *ident, struct error *err) {
     if (memcmp(ident, ELFMAG, SELFMAG) != 0)
-        return fail(
-            err, LATHE_EMISSING,
-            "it is not a shared object: it starts with %02x %02x %02x %02x, not "
-            "with 7f 45 4c 46",
-            ident[0], ident[1], ident[2], ident[3]);
+        return refuse(err,
+                      "it is not a shared object: it starts with %02x %02x %02x %02x, "
+                      "not with 7f 45 4c 46",
+                      ident[0], ident[1], ident[2], ident[3]);
     if (ident[EI_CLASS] != ELFCLASS64)
-        return fail(err, LATHE_EMISSING, "it is a %s-bit file, this program is 64-bit",
-                    ident[EI_CLASS] == ELFCLASS32 ? "32" : "strange");
+        return refuse(err, "it is a %s-bit file, this program is 64-bit",
+                      ident[EI_CLASS] == ELFCLASS32 ? "32" : "strange");
     if (ident[EI_DATA] != ELFDATA2LSB)
-        return fail(err, LATHE_EMISSING,
-                    "it is for a big-endian machine, this one is little-endian");
+        return refuse(err, "it is for a big-endian machine, this one is little-endian");
     return LATHE_OK;
 }
 
 static lathe_status read_header(const struct elf *elf, Elf64_Ehdr *header,
                                 struct error *err) {
-    if (elf->size == 0) return fail(err, LATHE_EMISSING, "it is empty");
+    if (elf->size == 0) return refuse(err, "it is empty");
     if (elf->size < sizeof *header)
-        return fail(err, LATHE_EMISSING,
-                    "it is not a shared object: it has only %llu bytes",
-                    (unsigned long long)elf->size);
+        return refuse(err, "it is not a shared object: it has only %llu bytes",
+                      (unsigned long long)elf->size);
     lathe_status status = read_at(elf, 0, header, sizeof *header, err);
-    if (status == LATHE_OK) status = check_ident(header->e_ident, err);
-    if (status != LATHE_OK) return status;
+    if (!status) status = check_ident(header->e_ident, err);
+    if (status) return status;
     if (header->e_machine != MACHINE)
-        return fail(err, LATHE_EMISSING, "it is for %s (ELF machine %u), this is %s",
-                    name_machine(header->e_machine), header->e_machine,
-                    name_machine(MACHINE));
+        return refuse(err, "it is for %s (ELF machine %u), this is %s",
+                      name_machine(header->e_machine), header->e_machine,
+                      name_machine(MACHINE));
     if (header->e_type != ET_DYN)
-        return fail(err, LATHE_EMISSING,
-                    "it is %s, not a shared object: link it with -shared",
-                    header->e_type == ET_REL    ? "an object file"
-                    : header->e_type == ET_EXEC ? "a program"
-                                                : "an ELF file of another type");
+        return refuse(err, "it is %s, not a shared object: link it with -shared",
+                      header->e_type == ET_REL    ? "an object file"
+                      : header->e_type == ET_EXEC ? "a program"
+                                                  : "an ELF file of another type");
     return LATHE_OK;
 }
 
@@ -126,42 +103,39 @@ static lathe_status check_segments(const struct elf *elf, struct error *err) {
         if (segment->p_offset > UINT64_MAX - segment->p_filesz ||
             segment->p_vaddr > UINT64_MAX - segment->p_memsz ||
             segment->p_filesz > segment->p_memsz || segment->p_vaddr < next)
-            return fail(err, LATHE_EMISSING,
-                        "it is damaged: program header %d makes no sense", i);
+            return refuse(err, "it is damaged: program header %d makes no sense", i);
         next = segment->p_vaddr + segment->p_memsz;
         if (segment->p_offset + segment->p_filesz > end)
             end = segment->p_offset + segment->p_filesz;
         load_count++;
     }
-    if (load_count == 0)
-        return fail(err, LATHE_EMISSING, "it is damaged: it has nothing to load");
+    if (load_count == 0) return refuse(err, "it is damaged: it has nothing to load");
     if (end > elf->size)
-        return fail(
-            err, LATHE_EMISSING,
-            "the file is shorter than its program headers say: it has %llu bytes "
-            "of %llu",
-            (unsigned long long)elf->size, (unsigned long long)end);
+        return refuse(err,
+                      "the file is shorter than its program headers say: it has %llu "
+                      "bytes of %llu",
+                      (unsigned long long)elf->size, (unsigned long long)end);
     return LATHE_OK;
 }
 
 static lathe_status read_segments(struct elf *elf, struct error *err) {
     Elf64_Ehdr header;
     lathe_status status = read_header(elf, &header, err);
-    if (status != LATHE_OK) return status;
+    if (status) return status;
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
         header.e_phnum > SEGMENTS_MAX)
-        return fail(err, LATHE_EMISSING,
-                    "it is damaged: %u program headers of %u bytes (1 to %d of %zu are "
-                    "allowed)",
-                    header.e_phnum, header.e_phentsize, SEGMENTS_MAX,
-                    sizeof(Elf64_Phdr));
+        return refuse(err,
+                      "it is damaged: %u program headers of %u bytes (1 to %d of %zu "
+                      "are allowed)",
+                      header.e_phnum, header.e_phentsize, SEGMENTS_MAX,
+                      sizeof(Elf64_Phdr));
     uint64_t bytes = (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
     if (!is_inside(elf, header.e_phoff, bytes))
-        return fail(err, LATHE_EMISSING,
-                    "the file is shorter than its program headers: it has %llu bytes",
-                    (unsigned long long)elf->size);
+        return refuse(err,
+                      "the file is shorter than its program headers: it has %llu bytes",
+                      (unsigned long long)elf->size);
     status = read_at(elf, header.e_phoff, elf->segments, bytes, err);
-    if (status != LATHE_OK) return status;
+    if (status) return status;
     elf->segment_count = header.e_phnum;
     return check_segments(elf, err);
 }
@@ -183,14 +157,12 @@ static bool locate(const struct elf *elf, uint64_t address, uint64_t count,
 static lathe_status read_string(const struct elf *elf, uint64_t index,
                                 char string[STRING_MAX], struct error *err) {
     if (index >= elf->strings_size)
-        return fail(err, LATHE_EMISSING,
-                    "it is damaged: a name lies outside of its string table");
+        return refuse(err, "it is damaged: a name lies outside of its string table");
     uint64_t count = elf->strings_size - index;
     if (count > STRING_MAX) count = STRING_MAX;
     lathe_status status = read_at(elf, elf->strings + index, string, count, err);
     if (status == LATHE_OK && memchr(string, 0, count) == NULL)
-        return fail(err, LATHE_EMISSING,
-                    "it is damaged: a name in its string table has no end");
+        return refuse(err, "it is damaged: a name in its string table has no end");
     return status;
 }
 
@@ -201,9 +173,9 @@ static bool mentions_origin(const char *string) {
 static lathe_status check_needed(const char *library, struct error *err) {
     bool is_relative = library[0] != '/' && strchr(library, '/') != NULL;
     if (!is_relative && !mentions_origin(library)) return LATHE_OK;
-    fail(err, LATHE_EMISSING,
-         "it needs \"%s\", a place relative to the file or to the current directory",
-         library);
+    refuse(err,
+           "it needs \"%s\", a place relative to the file or to the current directory",
+           library);
     error_help(err,
                "link that library statically, or install it where the system looks");
     return LATHE_EMISSING;
@@ -214,11 +186,10 @@ static lathe_status check_search_path(char *places, struct error *err) {
     if (places[0] == '\0') return LATHE_OK;
     for (char *place; (place = strsep(&places, ":")) != NULL;) {
         if (place[0] == '/' && !mentions_origin(place)) continue;
-        fail(err, LATHE_EMISSING,
-             "it looks for libraries in \"%s\" (RPATH), a place relative to the file "
-             "or to "
-             "the current directory",
-             place);
+        refuse(err,
+               "it looks for libraries in \"%s\" (RPATH), a place relative to the file "
+               "or to the current directory",
+               place);
         error_help(err, "link it without -rpath, or with absolute directories only");
         return LATHE_EMISSING;
     }
@@ -234,16 +205,15 @@ static lathe_status check_entry(const struct elf *elf, const Elf64_Dyn *entry,
     case DT_FILTER:
     case DT_AUXILIARY:
         status = read_string(elf, entry->d_un.d_val, string, err);
-        return status == LATHE_OK ? check_needed(string, err) : status;
+        return status ? status : check_needed(string, err);
     case DT_RPATH:
     case DT_RUNPATH:
         status = read_string(elf, entry->d_un.d_val, string, err);
-        return status == LATHE_OK ? check_search_path(string, err) : status;
+        return status ? status : check_search_path(string, err);
     case DT_FLAGS_1:
-        if (entry->d_un.d_val & DF_1_PIE)
-            return fail(err, LATHE_EMISSING,
-                        "it is a program, not a shared object: link it with -shared");
-        return LATHE_OK;
+        if (!(entry->d_un.d_val & DF_1_PIE)) return LATHE_OK;
+        return refuse(err,
+                      "it is a program, not a shared object: link it with -shared");
     default:
         return LATHE_OK;
     }
@@ -257,11 +227,11 @@ static lathe_status check_entries(struct elf *elf, const Elf64_Dyn *entries,
         if (entries[end].d_tag == DT_STRSZ) elf->strings_size = entries[end].d_un.d_val;
     }
     if (end == count || !locate(elf, strings, elf->strings_size, &elf->strings))
-        return fail(err, LATHE_EMISSING, "it is damaged: its dynamic section has no %s",
-                    end == count ? "end" : "string table");
+        return refuse(err, "it is damaged: its dynamic section has no %s",
+                      end == count ? "end" : "string table");
     for (uint64_t i = 0; i < end; i++) {
         lathe_status status = check_entry(elf, &entries[i], err);
-        if (status != LATHE_OK) return status;
+        if (status) return status;
     }
     return LATHE_OK;
 }
@@ -273,11 +243,11 @@ static lathe_status check_dynamic(struct elf *elf, struct error *err) {
     uint64_t count = dynamic ? dynamic->p_memsz / sizeof(Elf64_Dyn) : 0, offset = 0;
     if (count == 0 || count > ENTRIES_MAX ||
         !locate(elf, dynamic->p_vaddr, count * sizeof(Elf64_Dyn), &offset))
-        return fail(err, LATHE_EMISSING, "it is damaged: it has no dynamic section");
+        return refuse(err, "it is damaged: it has no dynamic section");
     Elf64_Dyn *entries = malloc(count * sizeof *entries);
     if (!entries) return fail(err, LATHE_ENOMEM, "out of memory");
     lathe_status status = read_at(elf, offset, entries, count * sizeof *entries, err);
-    if (status == LATHE_OK) status = check_entries(elf, entries, count, err);
+    if (!status) status = check_entries(elf, entries, count, err);
     free(entries);
     return status;
 }
@@ -285,5 +255,5 @@ static lathe_status check_dynamic(struct elf *elf, struct error *err) {
 lathe_status elf_check(int fd, int64_t size, struct error *err) {
     struct elf elf = {.fd = fd, .size = (uint64_t)size};
     lathe_status status = read_segments(&elf, err);
-    return status == LATHE_OK ? check_dynamic(&elf, err) : status;
+    return !status ? check_dynamic(&elf, err) : status;
 }

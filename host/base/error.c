@@ -3,77 +3,62 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "grow.h"
 #include "text.h"
+
+/* Writes one line, aside first: arguments may point into where it goes. */
+static void spell(char *to, size_t size, const char *format, va_list arguments) {
+    char line[sizeof((struct error *)0)->what];
+    vsnprintf(line, size, format, arguments);
+    text_clean(line);
+    strcpy(to, line);
+}
 
 lathe_status fail(struct error *err, lathe_status status, const char *format, ...) {
     if (!err) return status;
-    char what[sizeof err->what];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    spell(err->what, sizeof err->what, format, arguments);
     va_end(arguments);
-    text_clean(what);
     err->status = status;
-    memcpy(err->what, what, sizeof what);
     err->where[0] = err->help[0] = '\0';
     return status;
 }
 
 void error_where(struct error *err, const char *format, ...) {
     if (!err) return;
-    char where[sizeof err->where];
+    char inner[sizeof err->where];
+    strcpy(inner, err->where);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(where, sizeof where, format, arguments);
+    spell(err->where, sizeof err->where, format, arguments);
     va_end(arguments);
-    size_t length = strlen(where);
-    if (err->where[0] && length + 3 < sizeof where) {
-        size_t room = sizeof where - length - 3, more = strnlen(err->where, room);
-        memcpy(where + length, ": ", 2);
-        memcpy(where + length + 2, err->where, more);
-        where[length + 2 + more] = '\0';
-    }
-    text_clean(where);
-    memcpy(err->where, where, sizeof where);
+    size_t length = strlen(err->where);
+    if (!inner[0] || length + 3 >= sizeof err->where) return;
+    snprintf(err->where + length, sizeof err->where - length, ": %.*s",
+             (int)(sizeof err->where - length - 3), inner);
+    text_clean(err->where); /* which may be cut within a letter */
 }
 
 void error_help(struct error *err, const char *format, ...) {
     if (!err) return;
-    char help[sizeof err->help];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(help, sizeof help, format, arguments);
+    spell(err->help, sizeof err->help, format, arguments);
     va_end(arguments);
-    text_clean(help);
-    memcpy(err->help, help, sizeof help);
 }
 
 int error_exit_code(lathe_status status) {
-    switch (status) {
-    case LATHE_EGATE:
-        return 1;
-    case LATHE_EINVAL:
-        return 78;
-    case LATHE_EDATA:
-        return 65;
-    case LATHE_ENOTFOUND:
-        return 66;
-    case LATHE_EMISSING:
-        return 69;
-    case LATHE_ENOMEM:
-        return 71;
-    case LATHE_ECREATE:
-        return 73;
-    case LATHE_EIO:
-        return 74;
-    case LATHE_EPERM:
-        return 77;
-    default: /* LATHE_EPLUGIN, and codes that nobody knows */
-        return status < 0 ? 70 : 0;
-    }
+    static const int codes[][2] = {
+        {LATHE_EGATE, 1},      {LATHE_EINVAL, 78},   {LATHE_EDATA, 65},
+        {LATHE_ENOTFOUND, 66}, {LATHE_EMISSING, 69}, {LATHE_ENOMEM, 71},
+        {LATHE_ECREATE, 73},   {LATHE_EIO, 74},      {LATHE_EPERM, 77},
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (status == codes[i][0]) return codes[i][1];
+    return status < 0 ? 70 : 0; /* LATHE_EPLUGIN, and codes that nobody knows */
 }
 
 lathe_status error_from_errno(int number) {
@@ -100,18 +85,9 @@ lathe_status error_from_errno(int number) {
 
 struct error *errors_add(struct errors *errors) {
     if (errors->items == &errors->spare) return &errors->spare;
-    if (errors->count == errors->capacity) {
-        size_t capacity = errors->capacity ? 2 * errors->capacity : 4;
-        struct error *items = realloc(errors->items, capacity * sizeof *items);
-        if (!items && errors->count) return &errors->items[errors->count - 1];
-        if (!items) {
-            errors->items = &errors->spare;
-            errors->count = 1;
-            return &errors->spare;
-        }
-        errors->items = items;
-        errors->capacity = capacity;
-    }
+    struct error *items = grow(errors->items, errors->count, sizeof *items);
+    if (!items && errors->count) return &errors->items[errors->count - 1];
+    errors->items = items ? items : &errors->spare;
     struct error *last = &errors->items[errors->count++];
     memset(last, 0, sizeof *last);
     return last;

@@ -37,7 +37,7 @@ lathe_status error_from_errno(int number);
 /* A growing list, for `validate`, which tells all. Starts as {0}, stays where it is. */
 struct errors {
     struct error *items;
-    size_t count, capacity;
+    size_t count;
     struct error spare; /* the only item when there is no memory for a first one */
 };
 /* A new last item, zeroed; borrowed until the next add. Out of memory: the last one

@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,19 +43,11 @@ static void help_nearest(const char *path, struct error *err) {
         free(folder);
         return;
     }
-    char best[NAME_MAX + 1];
     struct nearest nearest;
     nearest_begin(&nearest, path_name(path));
     struct dirent *entry;
-    for (int i = 0; i < NAMES_MAX && (entry = readdir(listing)); i++) {
-        size_t before = nearest.distance;
+    for (int i = 0; i < NAMES_MAX && (entry = readdir(listing)); i++)
         nearest_offer(&nearest, entry->d_name);
-        /* The entry's memory is the listing's and will not last. */
-        if (nearest.best && nearest.distance < before) {
-            memcpy(best, entry->d_name, strlen(entry->d_name) + 1);
-            nearest.best = best;
-        }
-    }
     if (nearest.best) error_help(err, "did you mean \"%.300s\"?", nearest.best);
     closedir(listing);
     free(folder);
@@ -159,27 +151,6 @@ lathe_status file_write(int fd, const void *bytes, size_t count, const char *pat
     return LATHE_OK;
 }
 
-/* A new file beside `path`, opened for writing; its name is the caller's. */
-static lathe_status open_aside(const char *path, char **aside, int *fd,
-                               struct error *err) {
-    for (int i = 0; i < 100; i++) {
-        *aside = text_make("%s.%ld-%d.tmp", path, (long)getpid(), i);
-        if (!*aside)
-            return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
-        *fd = open(*aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0) return LATHE_OK;
-        int number = errno;
-        free(*aside);
-        *aside = NULL;
-        if (number != EEXIST)
-            return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
-                        strerror(number));
-    }
-    return fail(
-        err, LATHE_ECREATE,
-        "cannot create \"%.400s\": too many left-over files \"*.tmp\" beside it", path);
-}
-
 /* Makes a rename last. What is no file system of its own cannot, and says EINVAL. */
 static lathe_status sync_directory(const char *path, struct error *err) {
     char *folder = path_directory(path);
@@ -193,20 +164,28 @@ static lathe_status sync_directory(const char *path, struct error *err) {
                 strerror(number));
 }
 
+/* Writes the new content to a file that must not be there yet. */
+static lathe_status write_aside(const char *aside, const char *path, const void *bytes,
+                                size_t count, struct error *err) {
+    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+                    strerror(errno));
+    lathe_status status = file_write(fd, bytes, count, path, err);
+    bool is_synced = !status && fsync(fd) == 0;
+    /* Also where writes are reported late: NFS, quotas. */
+    if ((close(fd) != 0 || !is_synced) && !status)
+        status =
+            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
+    return status;
+}
+
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err) {
-    char *aside;
-    int fd = -1;
-    lathe_status status = open_aside(path, &aside, &fd, err);
-    if (!aside) return status;
-    status = file_write(fd, bytes, count, path, err);
-    if (!status && fsync(fd))
-        status =
-            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
-    /* Also where writes are reported late: NFS, quotas. */
-    if (close(fd) && !status)
-        status =
-            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
+    char *aside = text_make("%s.%ld.tmp", path, (long)gettid());
+    if (!aside) return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
+    unlink(aside); /* of a thread of that number that is no more */
+    lathe_status status = write_aside(aside, path, bytes, count, err);
     if (!status && rename(aside, path))
         status = fail(err, LATHE_ECREATE, "cannot replace \"%.400s\": %s", path,
                       strerror(errno));

@@ -4,12 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-#define NAME_LETTERS_MAX 64 /* of longer names nobody guesses */
-
 void nearest_begin(struct nearest *nearest, const char *wanted) {
     size_t letters = strlen(wanted);
-    nearest->wanted = wanted;
-    nearest->best = NULL;
+    *nearest = (struct nearest){.wanted = wanted};
     /* The first that is too far: past a third and half a letter for case, or when no
      * letter agrees. */
     nearest->distance =
@@ -27,7 +24,7 @@ static size_t least(size_t a, size_t b) {
 /* Optimal string alignment: insert, delete, change, swap neighbours. */
 static size_t count_edits(const char *a, size_t a_length, const char *b,
                           size_t b_length) {
-    size_t rows[3][NAME_LETTERS_MAX + 1];
+    size_t rows[3][NEAREST_LETTERS_MAX + 1];
     size_t *before = rows[0], *last = rows[1], *now = rows[2];
     for (size_t j = 0; j <= b_length; j++) last[j] = j;
     for (size_t i = 1; i <= a_length; i++) {
@@ -48,10 +45,25 @@ static size_t count_edits(const char *a, size_t a_length, const char *b,
 
 void nearest_offer(struct nearest *nearest, const char *candidate) {
     size_t a = strlen(nearest->wanted), b = strlen(candidate);
-    if (a > NAME_LETTERS_MAX || b > NAME_LETTERS_MAX) return;
+    if (a > NEAREST_LETTERS_MAX || b > NEAREST_LETTERS_MAX) return;
     size_t distance = 2 * count_edits(nearest->wanted, a, candidate, b);
     if (distance == 0 && strcmp(nearest->wanted, candidate) != 0) distance = 1;
     if (distance >= nearest->distance) return;
-    nearest->best = candidate;
+    nearest->best = memcpy(nearest->copy, candidate, b + 1);
     nearest->distance = distance;
+}
+
+void nearest_list(struct nearest *nearest, const char *candidate) {
+    text_format(&nearest->known, "%s%s", nearest->known.length ? ", " : "", candidate);
+    nearest_offer(nearest, candidate);
+}
+
+void nearest_help(struct nearest *nearest, const char *label, struct error *err) {
+    const char *known = nearest->known.length ? nearest->known.data : "none";
+    if (nearest->best)
+        error_help(err, "did you mean \"%s\"? %c%s: %s", nearest->best,
+                   toupper((unsigned char)*label), label + 1, known);
+    else
+        error_help(err, "%s: %s", label, known);
+    text_finish(&nearest->known);
 }

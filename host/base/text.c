@@ -14,21 +14,14 @@
 static bool reserve(struct text *text, size_t count) {
     if (text->is_broken) return false;
     size_t wanted = text->length + count + 1;
-    if (wanted <= text->length) goto broken;
-    if (wanted <= text->capacity) return true;
-    size_t capacity = text->capacity < 64 ? 64 : text->capacity;
-    while (capacity < wanted) {
-        if (capacity > SIZE_MAX / 2) goto broken;
-        capacity *= 2;
-    }
-    char *data = realloc(text->data, capacity);
-    if (!data) goto broken;
+    if (wanted > text->length && wanted <= text->capacity) return true;
+    size_t capacity = wanted < 64 ? 64 : 2 * wanted;
+    char *data = capacity > count ? realloc(text->data, capacity) : NULL;
+    text->is_broken = !data;
+    if (!data) return false;
     text->data = data;
     text->capacity = capacity;
     return true;
-broken:
-    text->is_broken = true;
-    return false;
 }
 
 void text_add_bytes(struct text *text, const void *bytes, size_t count) {
@@ -100,10 +93,8 @@ void text_json_string(struct text *text, const char *string) {
             text_add(text, "\xef\xbf\xbd");
         else if (first == '"' || first == '\\')
             text_format(text, "\\%c", first);
-        else if (first == '\n')
-            text_add(text, "\\n");
-        else if (first == '\t')
-            text_add(text, "\\t");
+        else if (first == '\n' || first == '\t')
+            text_add(text, first == '\n' ? "\\n" : "\\t");
         else if (first < 0x20 || first == 0x7f)
             text_format(text, "\\u%04x", first);
         else

@@ -2,6 +2,7 @@
 /* Rows for people as they come, and all of them as JSON at the end. */
 #include "bench.h"
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,14 +76,27 @@ static void read_cpu(char *name, size_t size) {
     fclose(file);
 }
 
+/* The kernel that OpenBLAS chose, or was told to choose by the environment. */
+static void read_blas(char *name, size_t size) {
+    snprintf(name, size, "no OpenBLAS");
+    void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
+    if (library == NULL) return;
+    char *(*corename)(void);
+    *(void **)(&corename) = dlsym(library, "openblas_get_corename");
+    if (corename == NULL) return;
+    snprintf(name, size, "OpenBLAS %.32s%s", corename(),
+             getenv("OPENBLAS_CORETYPE") ? " (told by OPENBLAS_CORETYPE)" : "");
+}
+
 void bench_describe_machine(struct bench *bench) {
-    char cpu[128];
+    char cpu[96], blas[80];
     struct utsname system;
     read_cpu(cpu, sizeof cpu);
+    read_blas(blas, sizeof blas);
     uname(&system);
     snprintf(bench->machine, sizeof bench->machine,
-             "%s, %ld cores, %s; Linux %.24s; cc %.24s", cpu,
-             sysconf(_SC_NPROCESSORS_ONLN), peak_instructions(), system.release,
+             "%s, %ld cores, %s; %s; Linux %.24s; cc %.24s", cpu,
+             sysconf(_SC_NPROCESSORS_ONLN), peak_instructions(), blas, system.release,
              __VERSION__);
     printf("machine %s\n", bench->machine);
 }

@@ -20,6 +20,11 @@ block json 2 >stop-below/plugin.json
 block c 1 >stop-below/stop-below.c
 "$LATHE" validate first.json
 
+# What README shows of a mistake is what is printed.
+"$LATHE" run first.json optimizer.lrr=0.1 2>printed && exit 1
+sed -n '/^\$ lathe run first.json optimizer.lrr/,/^```$/p' "$SOURCE/README.md" |
+    sed '1d; $d' | diff - printed
+
 build=$(grep -m 1 '^cc ' "$SOURCE/README.md")
 ${build/#cc/$CC} -I "$SOURCE/sdk/include"
 

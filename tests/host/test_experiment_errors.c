@@ -172,7 +172,7 @@ static void errors_name_the_file_and_the_path_in_it(void **state) {
     expect_errors(*state, &bad);
     write_file(file, "{\n  'lathe': 1\n  'seed': 1 }\n");
     snprintf(bad.errors, sizeof bad.errors,
-             "%s:3:3 | found '\"' where ',' or '}' was expected |\n", file);
+             "%s:3:3 | found '\"seed\"' where ',' or '}' was expected |\n", file);
     expect_errors(*state, &bad);
     unlink(file);
 }
