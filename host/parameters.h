@@ -23,7 +23,8 @@ struct parameter {
     double a, b, rate;     /* as in lathe_parameter */
 };
 
-/* Where a group lies, in floats: [first, decaying_end) decays, [decaying_end, end) not. */
+/* Where a group lies, in floats: [first, decaying_end) decays, [decaying_end, end)
+ * not. */
 struct parameter_group {
     int64_t first, decaying_end, end;
 };
@@ -46,8 +47,9 @@ struct parameters {
 lathe_status parameters_declare(struct parameters *parameters,
                                 const lathe_parameter *parameter, int32_t *index,
                                 struct error *err);
-/* Puts every parameter whose name matches patterns[i] (as fnmatch does) into group i + 1.
- * LATHE_EINVAL: a pattern that matches none, or two that match the same; *bad is its i. */
+/* Puts every parameter whose name matches patterns[i] (as fnmatch does) into group i
+ * + 1. LATHE_EINVAL: a pattern that matches none, or two that match the same; *bad
+ * is its i. */
 lathe_status parameters_group(struct parameters *parameters,
                               const char *const *patterns, int32_t count, int32_t *bad,
                               struct error *err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the time goes, call by call, for the callback that asks (lathe/draft/profile.h). */
+/* Where the time goes, call by call, for the callback that asks
+ * (lathe/draft/profile.h). */
 #include <string.h>
 
 #include <lathe/draft/profile.h>

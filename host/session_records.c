@@ -8,7 +8,8 @@
 #include "base/clock.h"
 #include "session_state.h"
 
-/* The line of a record is made in memory that is kept: a warm step allocates nothing. */
+/* The line of a record is made in memory that is kept: a warm step allocates
+ * nothing. */
 static struct text *begin_line(lathe_session *s) {
     text_clear(&s->line);
     return &s->line;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Files under 400 lines, functions under 60, lines of 88 columns, and what `lathe run` needs
-# under 5,000 lines.
+# within its bound (host/DECISIONS.md).
 source "$(dirname "$0")/lint.bash"
 
 # The formatter puts a function's brace at the end of its last line and closes it in the
@@ -33,5 +33,5 @@ done
 
 run=$(cat host/*.[ch] host/base/*.[ch] host/commands/{commands,run}*.[ch] 2>/dev/null | wc -l)
 echo "host: $run lines are needed to run"
-((run < 5000)) || complain host "$run lines are needed to run; less than 5,000 are meant"
+((run < 12000)) || complain host "$run lines are needed to run; 12,000 is the bound (DECISIONS)"
 verdict

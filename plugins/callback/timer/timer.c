@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* At the end of the run: a table in the log, and one line for each function of each plugin
- * in timing.jsonl of the run directory. Times of passes are added over threads. */
+/* At the end of the run: a table in the log, and one line for each function of each
+ * plugin in timing.jsonl of the run directory. Times of passes are added over
+ * threads. */
 #include <stdlib.h>
 #include <string.h>
 
