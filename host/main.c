@@ -29,17 +29,6 @@ static void limit_blas_threads(void) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) setenv(names[i], "1", 1);
 }
 
-/* OpenBLAS 0.3 gives AMD's processors with AVX-512 kernels for AVX2, at half the speed
- * here (see DECISIONS). Who has chosen a kernel keeps it; environment.json names it. */
-static void choose_blas_kernels(void) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_is("amd") && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
-#endif
-}
-
 static bool wants_help(int argc, char **argv) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) return true;
@@ -87,7 +76,6 @@ static int finish_output(int code) {
 int main(int argc, char **argv) {
     fill_descriptors();
     limit_blas_threads();
-    choose_blas_kernels();
     signal(SIGPIPE, SIG_IGN);
     return finish_output(dispatch(argc, argv));
 }

@@ -49,8 +49,8 @@ const struct json *options_find(const struct json *object, const char *path);
 /* The schema that declares such a path ("layers/2/filters" → the items' property),
  * borrowed; NULL: the manifest does not declare it. */
 const struct json *options_declaration(const struct json *options, const char *path);
-/* The schema of a member (in whatever branch of a oneOf has one) or of an item; NULL: it
- * has none of that name. */
+/* The schema of a member, in whatever branch of a oneOf has one, or of an item; NULL:
+ * there is none of that name. Borrowed. */
 const struct json *options_inner(const struct json *schema, const char *key);
 /* One line about a schema: 'number, > 0, default 0.001', for help and inspect. */
 void options_describe(const struct json *schema, struct text *text);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LANES 8 /* partial sums side by side: a fixed order that vectorises */
+#include "passes_loops.h"
 
 void passes_tree(double *leaves, int64_t count) {
     for (int64_t d = 1; d < count; d *= 2)
@@ -18,23 +18,6 @@ static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static void add_to(float *restrict to, const float *restrict from, int64_t count) {
-    for (int64_t i = 0; i < count; i++) to[i] += from[i];
-}
-
-/* Squares of floats are exact in double, so the sum has no overflow and little
- * rounding. */
-static double sum_squares(const float *x, int64_t count) {
-    double lanes[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            lanes[lane] += (double)x[i + lane] * (double)x[i + lane];
-    for (; i < count; i++) lanes[i % LANES] += (double)x[i] * (double)x[i];
-    passes_tree(lanes, LANES);
-    return lanes[0];
-}
-
 /* An absent leaf adds nothing; its partner is taken as it is. `nodes` is scratch. */
 static float *sum_shards(const struct reduce_pass *pass, float **nodes, int64_t first,
                          int64_t count) {
@@ -44,7 +27,7 @@ static float *sum_shards(const struct reduce_pass *pass, float **nodes, int64_t 
         for (int64_t i = 0; i + d < shards; i += 2 * d) {
             if (!nodes[i + d]) continue;
             if (nodes[i])
-                add_to(nodes[i] + first, nodes[i + d] + first, count);
+                passes_add(nodes[i] + first, nodes[i + d] + first, count);
             else
                 nodes[i] = nodes[i + d];
         }
@@ -59,7 +42,8 @@ void passes_reduce(const struct reduce_pass *pass, int worker, int workers) {
         int64_t first = c * PASS_CHUNK, last = least(first + PASS_CHUNK, pass->size);
         const float *sum = sum_shards(pass, nodes, first, last - first);
         int64_t trained = least(last, pass->trained_end) - first;
-        pass->squares[c] = sum && trained > 0 ? sum_squares(sum + first, trained) : 0;
+        pass->squares[c] =
+            sum && trained > 0 ? passes_sum_squares(sum + first, trained) : 0;
     }
 }
 
@@ -70,17 +54,8 @@ double passes_squares(const struct reduce_pass *pass) {
 }
 
 void passes_scale(float *block, int64_t size, double factor, int worker, int workers) {
-    const float scale = (float)factor;
-    for (int64_t i = size * worker / workers; i < size * (worker + 1) / workers; i++)
-        block[i] *= scale;
-}
-
-static void clamp(float *g, int64_t count, double scale, double bound) {
-    const float s = (float)scale, b = (float)bound;
-    for (int64_t i = 0; i < count; i++) {
-        float mean = g[i] * s;
-        g[i] = mean > b ? b : mean < -b ? -b : mean;
-    }
+    const int64_t first = size * worker / workers, last = size * (worker + 1) / workers;
+    passes_multiply(block + first, last - first, (float)factor);
 }
 
 static lathe_status call_step(const struct step_pass *pass, int64_t first,
@@ -90,7 +65,8 @@ static lathe_status call_step(const struct step_pass *pass, int64_t first,
     for (int32_t i = 0; i < pass->slot_count; i++) slots[i] = pass->slots[i] + first;
     const int is_clamped = pass->clip_value > 0;
     if (is_clamped)
-        clamp(pass->gradients + first, count, pass->scale, pass->clip_value);
+        passes_clamp(pass->gradients + first, count, (float)pass->scale,
+                     (float)pass->clip_value);
     lathe_span span = {.size = sizeof span,
                        .flags = flags,
                        .first = first,
