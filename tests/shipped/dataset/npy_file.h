@@ -10,8 +10,8 @@ struct npy_file {
     size_t length;
 };
 
-/* Head and numbers; version 1, or 2 and 3 with a wider length. Not padded: a reader must
- * not need it. */
+/* Head and numbers; version 1, or 2 and 3 with a wider length. Not padded: a reader
+ * must not need it. */
 static inline struct npy_file npy_file_make(int version, const char *dictionary,
                                             const void *numbers, size_t count) {
     struct npy_file file = {.bytes = "\x93NUMPY"};

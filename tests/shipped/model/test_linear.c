@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* linear against itself written out in double, with gradients by finite differences, and
- * against mlp without hidden layers, whose bits it must have. */
+/* linear against itself written out in double, with gradients by finite differences,
+ * and against mlp without hidden layers, whose bits it must have. */
 #include "support/arrays.h"
 #include "support/fake_host.h"
 #include "support/fake_plan.h"

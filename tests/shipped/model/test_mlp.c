@@ -7,6 +7,7 @@
 #include "support/fake_plan.h"
 
 #include "model/mlp/mlp.c"
+#include "model/supervised.c"
 
 enum { ROWS = 6, WIDTH_MAX = 12, FLOATS_MAX = 1024 };
 

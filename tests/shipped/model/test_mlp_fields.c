@@ -4,6 +4,7 @@
 #include "support/fake_plan.h"
 
 #include "model/mlp/mlp.c"
+#include "model/supervised.c"
 
 static const lathe_field image = {sizeof image, 2,   "input",  LATHE_FLOAT,
                                   32,           {0}, {28, 28}, 0};

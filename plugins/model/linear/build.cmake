@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+set(sources ${folder}/linear.c ${folder}/../supervised.c)
