@@ -57,6 +57,10 @@ static lathe_status tell_loader_error(const char *path, struct error *err) {
     size_t length = strlen(path);
     if (strncmp(text, path, length) == 0 && strncmp(text + length, ": ", 2) == 0)
         text += length + 2;
+    if (strstr(text, "failed to map segment") ||
+        strstr(text, "cannot allocate memory") ||
+        strstr(text, "Cannot allocate memory"))
+        return fail(err, LATHE_ENOMEM, "no memory to load it: %s", text);
     fail(err, LATHE_EMISSING, "it cannot be loaded: %s", text);
     if (strstr(text, "cannot open shared object file"))
         error_help(err, "install that library, or link the plugin without it");

@@ -129,6 +129,19 @@ static void relabel_errors(const struct opening *opening) {
     }
 }
 
+/* A resolved.json says where its values came from; that was another run's. */
+static struct json *copy_given(const struct json *given) {
+    if (!json_get(given, "origin")) return json_clone(given);
+    struct json *copy = json_make_map();
+    for (size_t i = 0; copy && i < json_size(given); i++)
+        if (strcmp(json_key_at(given, i), "origin") != 0 &&
+            !json_put(copy, json_key_at(given, i), json_clone(json_at(given, i)))) {
+            json_close(copy);
+            copy = NULL;
+        }
+    return copy;
+}
+
 static void check_all(struct opening *opening) {
     struct experiment *experiment = opening->experiment;
     struct error err = {0};
@@ -137,7 +150,7 @@ static void check_all(struct opening *opening) {
         *errors_add(opening->errors) = err;
         return;
     }
-    experiment->written = json_clone(experiment->given);
+    experiment->written = copy_given(experiment->given);
     experiment_override(opening);
     experiment->resolved = json_clone(experiment->written);
     if (!experiment->written || !experiment->resolved) {

@@ -94,7 +94,7 @@ const struct use *experiment_data(const struct experiment *experiment,
 /* Where the value at an override path comes from: "file", "command line", "default",
  * "drawn". */
 const char *experiment_origin(const struct experiment *experiment, const char *path);
-/* { "experiment": { … every value … }, "origin": { "optimizer.lr": "file", … } } */
+/* The experiment again, complete, and "origin": { "optimizer.lr": "file", … }. */
 void experiment_write_resolved(const struct experiment *experiment, struct text *text);
 void experiment_close(struct experiment *experiment); /* NULL is fine */
 

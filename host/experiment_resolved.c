@@ -104,10 +104,9 @@ static bool put_origins(const struct experiment *experiment, const struct json *
 }
 
 void experiment_write_resolved(const struct experiment *experiment, struct text *text) {
-    struct json *root = json_make_map(), *origins = json_make_map();
-    const bool is_done = root && origins &&
-                         put_origins(experiment, experiment->resolved, "", origins) &&
-                         json_put(root, "experiment", json_clone(experiment->resolved));
+    struct json *root = json_clone(experiment->resolved), *origins = json_make_map();
+    const bool is_done =
+        root && origins && put_origins(experiment, experiment->resolved, "", origins);
     if (is_done && json_put(root, "origin", origins)) {
         json_write(root, text, 2);
         text_add(text, "\n");

@@ -2,6 +2,7 @@
 #include "manifest.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,6 +123,31 @@ static void check_rate(struct checking *checking) {
                    : "an optimizer must declare the option \"lr\", its learning rate");
 }
 
+/* As host->metric will demand: what is listed here can then be declared. "loss" is the
+ * host's own. */
+static void check_metrics(struct checking *checking) {
+    const struct json *metrics = json_get(checking->root, "metrics");
+    if (json_kind(metrics) != JSON_LIST) return;
+    for (size_t i = 0; i < json_size(metrics); i++) {
+        const struct json *value = json_get(json_at(metrics, i), "name");
+        const char *name = json_text(value), *fault = NULL;
+        char path[64];
+        if (json_kind(value) != JSON_TEXT) continue; /* the schema's matter */
+        if (!*name || strchr(name, '/'))
+            fault = "cannot be the name of a metric";
+        else if (strcmp(name, "loss") == 0)
+            fault = "is the host's metric, which every run has";
+        for (size_t j = 0; j < i && !fault; j++)
+            if (!strcmp(json_text(json_get(json_at(metrics, j), "name")), name))
+                fault = "is listed twice";
+        if (!fault) continue;
+        snprintf(path, sizeof path, "metrics.%zu.name", i);
+        add_error(checking, path,
+                  "a name that no other metric has, without \"/\": \"accuracy\"",
+                  "\"%.200s\" %s", name, fault);
+    }
+}
+
 static void check_format(void *context, const char *format, const char *path,
                          struct json *value) {
     struct checking *checking = context;
@@ -152,6 +178,7 @@ static lathe_status check_root(struct manifest *manifest, const struct json *for
     checking.check.context = &checking;
     options_check(format, manifest->root, "", &checking.check);
     check_rate(&checking);
+    check_metrics(&checking);
     if (!manifest->linked && json_kind(manifest->root) == JSON_MAP &&
         !json_get(manifest->root, "library"))
         add_error(&checking, "library",
@@ -294,4 +321,11 @@ void manifest_close(struct manifest *manifest) {
     free(manifest->library_path);
     free(manifest->path);
     free(manifest);
+}
+
+bool manifest_declares_metric(const struct manifest *manifest, const char *name) {
+    for (size_t i = 0; name && i < json_size(manifest->metrics); i++)
+        if (!strcmp(json_text(json_get(json_at(manifest->metrics, i), "name")), name))
+            return true;
+    return false;
 }

@@ -51,6 +51,10 @@ lathe_status parameters_declare(struct parameters *parameters, const lathe_param
         if (!strcmp(parameters->items[i].name, p->name))
             return fail(err, LATHE_EINVAL, "parameter \"%s\" is declared twice",
                         p->name);
+    if (p->init > LATHE_INIT_UNIFORM || !isfinite(p->a) || !isfinite(p->b) ||
+        !isfinite(p->rate))
+        return fail(err, LATHE_EINVAL,
+                    "parameter \"%s\" starts in a way that cannot be", p->name);
     int64_t count = 0;
     lathe_status status = count_elements(p, &count, err);
     if (status != LATHE_OK) return status;

@@ -14,7 +14,7 @@ static const lathe_any_ops *any_ops(const struct plugin *plugin) {
 /* The plugin's own text for this thread; foreign threads share the first place. */
 static struct error *failure_here(struct plugin *plugin) {
     int worker = workers_self();
-    return &plugin->failures[worker < plugin->worker_count ? worker : 0];
+    return &plugin->failures[worker > 0 && worker < plugin->worker_count ? worker : 0];
 }
 
 static lathe_status keep_failure(const lathe_host *host, lathe_status status,

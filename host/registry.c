@@ -384,8 +384,11 @@ lathe_status registry_find(const struct registry *registry, uint32_t kind,
     if (entry) return LATHE_OK;
     entry = find_entry(registry, REGISTRY_REFUSED, kind, name);
     if (entry) {
-        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s (%s)",
-             manifest_kind_name(kind), name, entry->reason.what, entry->reason.where);
+        const struct error *reason = &entry->reason;
+        const bool is_named = strstr(reason->what, reason->where) != NULL;
+        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s%s%s%s",
+             manifest_kind_name(kind), name, reason->what, is_named ? "" : " (",
+             is_named ? "" : reason->where, is_named ? "" : ")");
         error_help(err, "%s", entry->reason.help);
     } else {
         fail(err, LATHE_EMISSING, "there is no %s \"%s\"", manifest_kind_name(kind),
@@ -393,4 +396,9 @@ lathe_status registry_find(const struct registry *registry, uint32_t kind,
         if (err) suggest(registry, kind, name, err);
     }
     return LATHE_EMISSING;
+}
+
+const struct registry_entry *registry_refused(const struct registry *registry,
+                                              uint32_t kind, const char *name) {
+    return find_entry(registry, REGISTRY_REFUSED, kind, name);
 }

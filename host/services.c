@@ -39,11 +39,11 @@ bool services_may_loop(const lathe_host *host, const char *service) {
 /* NULL: not given, or not declared, which fails create. */
 static const struct json *find_option(const lathe_host *host, const char *path) {
     struct plugin *plugin = services_caller(host);
-    if (!options_declaration(plugin->use->manifest->options, path)) {
+    if (!path || !options_declaration(plugin->use->manifest->options, path)) {
         plugin_misuse(plugin, LATHE_EPLUGIN,
                       "it asked for option \"%s\", which its manifest does not "
                       "declare",
-                      path);
+                      path ? path : "(NULL)");
         return NULL;
     }
     return options_find(plugin->use->options, path);
@@ -82,6 +82,13 @@ static int64_t steps(const lathe_host *host, const char *path) {
                 "option \"%s\" is read in steps, and a time is none; epochs (ep), "
                 "steps (step) and samples (sample) are",
                 path);
+            return 0;
+        }
+        if (!s->sampler.samples && durations.items[i].unit != DURATION_STEPS) {
+            plugin_misuse(services_caller(host), LATHE_EINVAL,
+                          "option \"%s\" is read before the data is there; only steps "
+                          "(\"100step\") mean something then",
+                          path);
             return 0;
         }
         int64_t these = session_steps(s, &durations.items[i]);

@@ -17,7 +17,12 @@ static int32_t metric(const lathe_host *host, const lathe_metric *wanted) {
                       wanted->size);
         return 0;
     }
-    int32_t index = metrics_declare(s->metrics, wanted->name, wanted->flags, &err);
+    int32_t index = -1;
+    if (!manifest_declares_metric(services_caller(host)->use->manifest, wanted->name))
+        fail(&err, LATHE_EPLUGIN, "its manifest does not list the metric \"%s\"",
+             wanted->name ? wanted->name : "");
+    else
+        index = metrics_declare(s->metrics, wanted->name, wanted->flags, &err);
     if (index < 0) plugin_misuse(services_caller(host), LATHE_EPLUGIN, "%s", err.what);
     return index < 0 ? 0 : index;
 }
@@ -39,7 +44,7 @@ static void report(const lathe_host *host, int32_t index, double sum, double wei
 
 static int32_t watch(const lathe_host *host, const char *name) {
     if (!services_may_load(host, "watch")) return -1;
-    int32_t watched = metrics_find(services_session(host)->metrics, name);
+    int32_t watched = name ? metrics_find(services_session(host)->metrics, name) : -1;
     if (watched < 0)
         plugin_misuse(services_caller(host), LATHE_EINVAL,
                       "it watches \"%s\", which nobody before it "
@@ -185,6 +190,12 @@ static float *gradients(const lathe_host *host, uint32_t access) {
 static float *block(const lathe_host *host, const char *name) {
     lathe_session *s = services_session(host);
     if (!services_may_load(host, "block")) return NULL;
+    if (!s->weights || !name) {
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN,
+                      "it asked for a block before the model is laid out; optimizers, "
+                      "schedules and callbacks can");
+        return NULL;
+    }
     void *blocks = realloc(s->blocks, (size_t)(s->block_count + 1) * sizeof *s->blocks);
     if (!blocks) return NULL;
     s->blocks = blocks;
@@ -216,6 +227,11 @@ static lathe_status predict(const lathe_host *host, const lathe_batch *batch,
                             const lathe_tensor *outputs) {
     lathe_session *s = services_session(host);
     if (!services_may_loop(host, "predict")) return LATHE_EPLUGIN;
+    if (s->place == PLACE_FORWARD) {
+        plugin_misuse(services_caller(host), LATHE_EPLUGIN,
+                      "it called predict between forward and backward");
+        return LATHE_EPLUGIN;
+    }
     lathe_status status = session_predict(s, batch, outputs);
     if (status == LATHE_OK) return status;
     return host->fail(host, status, s->err.what);

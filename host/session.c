@@ -27,11 +27,10 @@ static lathe_status open_experiment(lathe_session *s) {
     if (status != LATHE_OK && errors.count) {
         s->err = errors.items[0];
         s->err.status = status;
+        if (errors.count > 1 && !s->err.help[0])
+            error_help(&s->err, "this is one error of %zu; lathe validate shows all",
+                       errors.count);
     }
-    if (status != LATHE_OK && errors.count > 1)
-        log_line(&s->log, LATHE_LOG_INFO,
-                 "%zu more errors in the experiment; `lathe validate` shows all",
-                 errors.count - 1);
     errors_finish(&errors);
     return status;
 }
@@ -109,19 +108,25 @@ static void copy_error(const struct error *from, lathe_error *to) {
 
 lathe_status lathe_open(const lathe_session_options *options, lathe_session **session,
                         lathe_error *error) {
-    lathe_session *s = calloc(1, sizeof *s);
-    struct error no_memory;
+    struct error refused = {0};
+    lathe_session *s = NULL;
+    if (!options || options->size < LATHE_SESSION_OPTIONS_SIZE_1_0 ||
+        !options->experiment)
+        fail(&refused, LATHE_EINVAL, "session options need a size and an experiment");
+    else if (!(s = calloc(1, sizeof *s)))
+        fail(&refused, LATHE_ENOMEM, "no memory for a session");
     if (!s) {
-        fail(&no_memory, LATHE_ENOMEM, "no memory for a session");
-        if (error) copy_error(&no_memory, error);
-        return LATHE_ENOMEM;
+        if (error) copy_error(&refused, error);
+        return refused.status;
     }
+    workers_adopt();
     memcpy(&s->options, options,
            options->size < sizeof s->options ? options->size : sizeof s->options);
     s->log = (struct log){.write = write_log, .context = s};
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
     s->point = POINT_NONE;
+    s->place = PLACE_OPEN;
     services_fill(&s->services);
     lathe_status status = open_all(s);
     if (status != LATHE_OK) {
@@ -139,6 +144,7 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
 void lathe_close(lathe_session *s) {
     if (!s) return;
     environment_end(s->environment, NULL);
+    workers_adopt();
     s->phase = PHASE_LOAD;
     session_decompose(s);
     files_destroy(s->files);

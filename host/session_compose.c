@@ -7,6 +7,15 @@
 #include "passes.h"
 #include "session_state.h"
 
+/* Somebody who changes a plugin and gets it refused must not think that it ran. */
+static void warn_of_refused(lathe_session *s, const struct manifest *manifest) {
+    const struct registry_entry *refused =
+        registry_refused(s->registry, manifest->kind, manifest->name);
+    if (refused)
+        log_line(&s->log, LATHE_LOG_WARNING, "%s was refused (%s); using %s",
+                 refused->path, refused->reason.what, manifest->path);
+}
+
 static lathe_status find_library(lathe_session *s, const struct manifest *manifest,
                                  const struct library **library) {
     for (int64_t i = 0; i < s->library_count; i++)
@@ -19,6 +28,7 @@ static lathe_status find_library(lathe_session *s, const struct manifest *manife
     if (status != LATHE_OK) return status;
     s->library_count++;
     *library = slot;
+    warn_of_refused(s, manifest);
     return LATHE_OK;
 }
 

@@ -19,20 +19,21 @@ static int is_type(const lathe_field *f) {
     return is_code && (f->bits == 8 || f->bits == 16 || f->bits == 32 || f->bits == 64);
 }
 
-static lathe_status check_field(const struct data_set *set, const lathe_field *f,
-                                struct error *err) {
+lathe_status session_check_field(const lathe_field *fields, int64_t count,
+                                 const lathe_field *f, struct error *err) {
     if (f->size < LATHE_FIELD_SIZE_1_0)
         return fail(err, LATHE_EPLUGIN, "lathe_field of %u bytes, less than %u",
                     f->size, LATHE_FIELD_SIZE_1_0);
     if (!f->name || !*f->name) return fail(err, LATHE_EPLUGIN, "a field has no name");
-    for (int64_t i = 0; i < set->field_count; i++)
-        if (!strcmp(set->fields[i].name, f->name))
+    for (int64_t i = 0; i < count; i++)
+        if (!strcmp(fields[i].name, f->name))
             return fail(err, LATHE_EPLUGIN, "field \"%s\" is declared twice", f->name);
     if (f->rank > LATHE_RANK_MAX - 1 || !is_type(f) || f->classes < 0)
         return fail(err, LATHE_EPLUGIN, "field \"%s\" has an impossible type or rank",
                     f->name);
+    int64_t bytes = f->bits / 8;
     for (uint32_t i = 0; i < f->rank; i++)
-        if (f->shape[i] < 1)
+        if (f->shape[i] < 1 || __builtin_mul_overflow(bytes, f->shape[i], &bytes))
             return fail(err, LATHE_EPLUGIN, "field \"%s\" has %lld in its shape",
                         f->name, (long long)f->shape[i]);
     return LATHE_OK;
@@ -41,7 +42,8 @@ static lathe_status check_field(const struct data_set *set, const lathe_field *f
 static lathe_status take_field(const lathe_data_plan *plan, const lathe_field *field) {
     struct describing *at = plan->context;
     struct data_set *set = at->set;
-    lathe_status status = check_field(set, field, at->err);
+    lathe_status status =
+        session_check_field(set->fields, set->field_count, field, at->err);
     if (status != LATHE_OK) return status;
     void *fields =
         realloc(set->fields, (size_t)(set->field_count + 1) * sizeof *set->fields);

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* How a run ends: by which reason, with the test data visited, judged, told to
  * everybody once. */
+#include <math.h>
+#include <string.h>
+
 #include "session_state.h"
+
+static bool is_asked(lathe_session *s, const char *reason) {
+    const char *asked = atomic_load(&s->stop_asked);
+    return asked && !strcmp(asked, reason);
+}
 
 static const char *reason_of(lathe_session *s, lathe_status status) {
     const char *asked = atomic_load(&s->stop_asked);
     if (status == LATHE_EGATE) return "nonfinite";
     if (status < 0) return "failed";
     if (asked) return asked;
-    return s->requests & LATHE_REQUEST_STOP ? "stopped" : "completed";
+    if (!(s->requests & LATHE_REQUEST_STOP) || session_is_complete(s)) {
+        s->stop_reason[0] = 0; /* somebody wanted to stop where it ended anyway */
+        return "completed";
+    }
+    return "stopped";
 }
 
 /* What was trained since the last record is not lost, and train/… are the last
@@ -21,17 +33,30 @@ static lathe_status close_training(lathe_session *s) {
     return status;
 }
 
+/* A finite gradient can still make weights that are not: the optimizer's fault. */
+static lathe_status check_weights(lathe_session *s) {
+    for (int64_t i = 0; i < s->parameters.size; i++) {
+        if (isfinite(s->weights[i])) continue;
+        fail(&s->err, LATHE_EGATE, "the weights at the end are not finite");
+        error_where(&s->err, "after step %lld", (long long)s->now.step);
+        return LATHE_EGATE;
+    }
+    return LATHE_OK;
+}
+
 /* Completed or stopped: the test data is visited once, and the expectations are
  * judged. */
 static lathe_status end_well(lathe_session *s) {
     lathe_status status = close_training(s);
+    if (status == LATHE_OK) status = check_weights(s);
+    if (status == LATHE_EGATE) s->reason = "nonfinite";
     if (status == LATHE_OK && s->data[SPLIT_TEST].is_used &&
         !atomic_load(&s->stop_asked))
         status = session_visit(s, SPLIT_TEST);
     const char *asked = atomic_load(&s->stop_asked);
     if (asked) s->reason = asked;
     if (status == LATHE_OK && !asked) return session_judge(s);
-    if (status < 0) s->reason = "failed";
+    if (status < 0 && status != LATHE_EGATE) s->reason = "failed";
     return status;
 }
 
@@ -47,8 +72,12 @@ static lathe_status end_training(lathe_session *s, lathe_status status) {
 
 lathe_status lathe_run_end(lathe_session *s, lathe_status status) {
     if (s->is_ended) return fail(&s->err, LATHE_EINVAL, "the run has ended before");
+    workers_adopt();
     s->is_ended = true;
+    s->place = PLACE_ENDED;
     if (status > 0) status = LATHE_OK;
+    if (status == LATHE_OK && is_asked(s, "failed"))
+        status = fail(&s->err, LATHE_EIO, "the records of the run cannot be delivered");
     s->reason = reason_of(s, status);
     status = end_training(s, status);
     s->now.reason = s->reason;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The model: one instance per shard, asked what it wants, and given its place in the
  * blocks. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "passes.h"
 #include "session_state.h"
@@ -27,6 +30,9 @@ static lathe_status take_metric(const lathe_model_plan *plan,
     lathe_session *s = at->s;
     if (metric->size < LATHE_METRIC_SIZE_1_0 || !metric->name)
         return fail(&at->err, LATHE_EPLUGIN, "a metric has no name");
+    if (!manifest_declares_metric(s->experiment->model.manifest, metric->name))
+        return fail(&at->err, LATHE_EPLUGIN,
+                    "its manifest does not list the metric \"%s\"", metric->name);
     *index = (int32_t)at->metric_count++;
     if (!at->is_first) {
         bool is_same =
@@ -48,20 +54,26 @@ static lathe_status take_metric(const lathe_model_plan *plan,
     return LATHE_OK;
 }
 
+static bool is_same_field(const lathe_field *a, const lathe_field *b) {
+    return !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
+           a->rank == b->rank &&
+           !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
+}
+
 static lathe_status take_output(const lathe_model_plan *plan, const lathe_field *field,
                                 int32_t *index) {
     struct describing *at = plan->context;
     lathe_session *s = at->s;
-    if (field->size < LATHE_FIELD_SIZE_1_0 || !field->name ||
-        field->rank > LATHE_RANK_MAX - 1)
-        return fail(&at->err, LATHE_EPLUGIN,
-                    "an output has no name, or too high a rank");
-    *index = (int32_t)at->output_count++;
+    const int64_t i = at->output_count++;
+    lathe_status status =
+        session_check_field(s->outputs, at->is_first ? i : 0, field, &at->err);
+    if (status != LATHE_OK) return status;
+    *index = (int32_t)i;
     if (!at->is_first) {
-        if (*index < s->output_count && !strcmp(field->name, s->outputs[*index].name))
+        if (i < s->output_count && is_same_field(field, &s->outputs[i]))
             return LATHE_OK;
         return fail(&at->err, LATHE_EPLUGIN,
-                    "describe declared output \"%s\" on one instance only",
+                    "describe declared output \"%s\" differently on two instances",
                     field->name);
     }
     void *outputs = realloc(s->outputs, (size_t)at->output_count * sizeof *s->outputs);
@@ -76,7 +88,12 @@ static lathe_status take_output(const lathe_model_plan *plan, const lathe_field 
 
 static void take_least_rows(const lathe_model_plan *plan, int64_t rows) {
     struct describing *at = plan->context;
+    const int64_t batch = at->s->experiment->train.batch;
     at->least_rows = rows;
+    if (rows < 1 || rows > batch)
+        fail(&at->err, LATHE_EINVAL,
+             "its slices need %lld rows, and train.batch is %lld", (long long)rows,
+             (long long)batch);
 }
 
 static lathe_status ask(struct describing *at, struct plugin *model) {
@@ -127,7 +144,8 @@ static lathe_status bind(lathe_session *s, struct shard *shard, const int64_t *o
                          const uint8_t *trainable) {
     const int64_t batch = s->experiment->train.batch, shards = s->shard_count;
     int64_t rows = batch / shards + (batch % shards != 0);
-    if (s->least_rows > 1 && rows < 2 * s->least_rows) rows = 2 * s->least_rows;
+    if (s->least_rows > 1 && rows / 2 < s->least_rows)
+        rows = s->least_rows > batch / 2 ? batch : 2 * s->least_rows;
     const lathe_layout layout = {.size = sizeof layout,
                                  .parameter_count = (uint32_t)s->parameters.count,
                                  .offset = offsets,
@@ -155,6 +173,40 @@ static lathe_status bind_all(lathe_session *s) {
     free(offsets);
     free(trainable);
     return status;
+}
+
+/* Bytes of address space that are left under RLIMIT_AS; INT64_MAX without a limit. */
+static int64_t bytes_left(void) {
+    struct rlimit limit;
+    long long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+        return INT64_MAX;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%lld", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    return (int64_t)limit.rlim_cur - pages * sysconf(_SC_PAGESIZE);
+}
+
+#define BLAS_BYTES ((int64_t)160 << 20) /* what OpenBLAS maps for each thread */
+
+/* Told here, because a BLAS that is refused its buffer tries again for ever. */
+static lathe_status check_memory(lathe_session *s) {
+    const int64_t blocks = s->parameters.size * 4 * (s->shard_count + 1);
+    char blas[64];
+    library_blas_name(s->shards[0].model.library, blas, sizeof blas);
+    const int64_t wanted =
+        blocks + (blas[0] ? BLAS_BYTES : 0) * workers_count(s->workers);
+    const int64_t left = bytes_left();
+    if (wanted <= left) return LATHE_OK;
+    fail(&s->err, LATHE_ENOMEM,
+         "%lld bytes are needed (%lld for weights and gradients of %lld shards, the "
+         "rest "
+         "for BLAS), and the limit leaves %lld",
+         (long long)wanted, (long long)blocks, (long long)s->shard_count,
+         (long long)left);
+    error_help(&s->err, "raise the limit on address space (ulimit -v), or use fewer "
+                        "threads (train.threads) and shards (train.shards)");
+    return LATHE_ENOMEM;
 }
 
 static lathe_status make_blocks(lathe_session *s) {
@@ -206,6 +258,7 @@ lathe_status session_compose_model(lathe_session *s) {
     lathe_status status = open_instances(s);
     if (status == LATHE_OK) status = group(s);
     if (status == LATHE_OK) status = parameters_lay_out(&s->parameters, &s->err);
+    if (status == LATHE_OK) status = check_memory(s);
     if (status == LATHE_OK) status = make_blocks(s);
     if (status == LATHE_OK) status = bind_all(s);
     if (status == LATHE_OK)

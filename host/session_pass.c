@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Forward and backward of one micro-batch: every slice on its own instance, sums over
  * the tree. */
+#include <math.h>
 #include <string.h>
 
 #include "passes.h"
@@ -21,6 +22,14 @@ static int64_t first_shard(const lathe_session *s, int worker) {
     return s->shard_count * worker / workers_count(s->workers);
 }
 
+/* A sum of weights is what everything is divided by. */
+static void check_weight(struct shard *shard) {
+    const double weight = shard->pass.weight_sum;
+    if (shard->status != LATHE_OK || (weight >= 0 && isfinite(weight))) return;
+    plugin_misuse(&shard->model, LATHE_EPLUGIN,
+                  "weight_sum is %g; it must be finite and >= 0", weight);
+}
+
 static void forward_part(void *context, int worker) {
     lathe_session *s = context;
     for (int64_t i = first_shard(s, worker); i < first_shard(s, worker + 1); i++) {
@@ -31,6 +40,7 @@ static void forward_part(void *context, int worker) {
         if (!shard->batch.rows) continue;
         int64_t since = session_clock(s);
         shard->status = model_ops(shard)->forward(shard->model.self, &shard->pass);
+        check_weight(shard);
         session_clocked(s, &shard->model, TIMED_FORWARD, since);
     }
 }
@@ -86,7 +96,7 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
                          .batch = &shard->batch,
                          .weights = weights,
                          .gradients = mode == LATHE_TRAIN ? shard->gradients : NULL,
-                         .add = shard->has_gradients,
+                         .add = mode == LATHE_TRAIN && shard->has_gradients,
                          .key = s->model_key,
                          .metrics = shard->metrics,
                          .outputs = shard->outputs};

@@ -64,7 +64,8 @@ static lathe_status call(lathe_session *s, struct plugin *plugin, enum point poi
     int64_t since = session_clock(s);
     lathe_status status = function_of(plugin, point)(plugin->self, &s->now);
     session_clocked(s, plugin, (int)point, since);
-    if (status < 0 || plugin->misuse.status != LATHE_OK)
+    const bool is_known = status == LATHE_OK || status == LATHE_STOP;
+    if (!is_known || plugin->misuse.status != LATHE_OK)
         return session_plugin_failed(s, plugin, status, points[point].name);
     if (status == LATHE_STOP && !(s->requests & LATHE_REQUEST_STOP)) {
         s->requests |= LATHE_REQUEST_STOP;

@@ -134,12 +134,16 @@ lathe_status session_judge(lathe_session *s) {
     const struct experiment *e = s->experiment;
     for (size_t i = 0; i < e->expectation_count; i++) {
         const struct expectation *expected = &e->expectations[i];
-        lathe_metric_view view = {.size = sizeof view, .value = NAN};
+        lathe_metric_view view = {.size = sizeof view, .value = NAN, .step = -1};
         int32_t watched = metrics_find(s->metrics, expected->metric);
         if (watched >= 0) metrics_view(s->metrics, watched, &view);
         if (holds(expected, view.value)) continue;
-        fail(&s->err, LATHE_EGATE, "%s is %.6g, and %s was expected", expected->metric,
-             view.value, expected->text);
+        if (view.step < 0)
+            fail(&s->err, LATHE_EGATE, "%s was never measured, and %s was expected",
+                 expected->metric, expected->text);
+        else
+            fail(&s->err, LATHE_EGATE, "%s is %.6g, and %s was expected",
+                 expected->metric, view.value, expected->text);
         error_where(&s->err, "%s: expect", e->file);
         return LATHE_EGATE;
     }
@@ -160,7 +164,7 @@ static lathe_status emit_end(lathe_session *s) {
     struct text *line = begin_line(s);
     text_add(line, "{\"event\":\"end\",\"reason\":");
     text_json_string(line, s->reason);
-    if (s->stop_reason[0]) {
+    if (s->stop_reason[0] && !strcmp(s->reason, "stopped")) {
         text_add(line, ",\"because\":");
         text_json_string(line, s->stop_reason);
     }
@@ -169,7 +173,7 @@ static lathe_status emit_end(lathe_session *s) {
                 (long long)s->now.samples);
     text_json_string(line, rundir_path(s->rundir));
     metrics_write_all(s->metrics, line);
-    text_add(line, "}");
+    text_format(line, ",\"seed\":%llu}", (unsigned long long)s->experiment->seed);
     return emit(s, NULL, true);
 }
 

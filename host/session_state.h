@@ -116,12 +116,25 @@ struct sums {
 
 enum phase { PHASE_LOAD = 0, PHASE_LOOP, PHASE_PASS };
 
+/* Which piece of the loop was last; bits, since a piece may follow several. */
+enum place {
+    PLACE_OPEN = 1,
+    PLACE_RUN = 2,      /* between epochs */
+    PLACE_EPOCH = 4,    /* between steps */
+    PLACE_WINDOW = 8,   /* between micro-batches */
+    PLACE_READ = 16,    /* a micro-batch is there */
+    PLACE_FORWARD = 32, /* … and went forward: the instances keep what backward needs */
+    PLACE_REDUCED = 64,
+    PLACE_ENDED = 128
+};
+
 struct lathe_session {
     lathe_session_options options; /* strings are the caller's only while opening */
     struct log log;
     struct error err;
     lathe_error last_error;
     enum phase phase;
+    enum place place;
 
     struct registry *registry;
     struct experiment *experiment;
@@ -217,6 +230,9 @@ lathe_status session_open_plugin(lathe_session *s, const struct use *use,
 /* session_data.c, session_read.c */
 lathe_status session_compose_data(lathe_session *s);
 void session_decompose_data(lathe_session *s);
+/* Can this be a field, after the `count` that are there? For data and for outputs. */
+lathe_status session_check_field(const lathe_field *fields, int64_t count,
+                                 const lathe_field *field, struct error *err);
 /* Makes room for a micro-batch and its slices, once the model is there. */
 lathe_status session_make_buffers(lathe_session *s);
 void session_free_buffers(lathe_session *s);
@@ -248,7 +264,8 @@ const void *session_profile(lathe_session *s);
 /* session_when.c */
 int64_t session_steps(const lathe_session *s, const struct duration *duration);
 void session_set_horizon(lathe_session *s);
-bool session_is_over(lathe_session *s); /* `until` is met, or a stop was asked for */
+bool session_is_complete(const lathe_session *s); /* `until` is met */
+bool session_is_over(lathe_session *s);           /* … or a stop was asked for */
 void session_round_intervals(lathe_session *s);
 double session_seconds(const lathe_session *s);
 
@@ -260,6 +277,10 @@ lathe_status session_judge(lathe_session *s); /* expect */
 
 /* session_validate.c */
 lathe_status session_visit(lathe_session *s, enum split split);
+
+/* session_train.c */
+/* LATHE_EINVAL where a piece of the loop is called out of its order. */
+lathe_status session_allow(lathe_session *s, unsigned places, const char *function);
 
 /* session_pass.c */
 /* Runs every slice that has rows forward; sums over the tree go to *sums and

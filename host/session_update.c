@@ -32,14 +32,23 @@ static void scale_part(void *context, int worker) {
 static lathe_status check_finite(lathe_session *s) {
     const double loss = s->now.loss, norm = s->now.gradient_norm;
     if (isfinite(loss) && isfinite(norm)) return LATHE_OK;
-    const char *what = isfinite(loss) ? "gradient norm" : "loss";
-    fail(&s->err, LATHE_EGATE, "the %s is %g", what, isfinite(loss) ? norm : loss);
+    const double found = isfinite(loss) ? norm : loss;
+    fail(&s->err, LATHE_EGATE, "the %s is %s",
+         isfinite(loss) ? "gradient norm" : "loss",
+         isnan(found) ? "nan"
+         : found > 0  ? "inf"
+                      : "-inf");
     error_where(&s->err, "training at epoch %lld, the step after %lld",
                 (long long)s->now.epoch, (long long)s->now.step);
-    error_help(&s->err,
-               "the weights are those of step %lld; a smaller learning rate, or "
-               "train.clip_norm, may keep it finite",
-               (long long)s->now.step);
+    if (s->now.step == 0)
+        error_help(&s->err,
+                   "nothing has been updated yet: look at the data, and at how "
+                   "the weights start");
+    else
+        error_help(&s->err,
+                   "the weights are those of step %lld; a smaller learning rate, or "
+                   "train.clip_norm, may keep it finite",
+                   (long long)s->now.step);
     return LATHE_EGATE;
 }
 
@@ -73,7 +82,19 @@ float *session_take_gradients(lathe_session *s, uint32_t access) {
     return s->gradients;
 }
 
+/* Somebody wrote the gradients: what depends on them is made again. */
+static lathe_status check_written(lathe_session *s) {
+    if (!s->is_written) return LATHE_OK;
+    s->is_written = false;
+    keep_only(s, s->gradients);
+    take_norm(s);
+    return check_finite(s);
+}
+
 lathe_status lathe_reduce(lathe_session *s) {
+    lathe_status status = session_allow(s, PLACE_WINDOW, "lathe_reduce");
+    if (status != LATHE_OK) return status;
+    s->place = PLACE_REDUCED;
     s->is_mean = s->is_written = false;
     s->now.gradient_norm = 0;
     gather_shards(s);
@@ -82,12 +103,9 @@ lathe_status lathe_reduce(lathe_session *s) {
         return LATHE_OK;
     }
     take_norm(s);
-    lathe_status status = check_finite(s);
+    status = check_finite(s);
     if (status == LATHE_OK) status = session_fire(s, POINT_GRADIENTS_READY);
-    if (status != LATHE_OK || !s->is_written) return status;
-    keep_only(s, s->gradients);
-    take_norm(s);
-    return check_finite(s);
+    return status == LATHE_OK ? check_written(s) : status;
 }
 
 /* ---- update ---- */
@@ -215,8 +233,11 @@ static void look_for_threads(lathe_session *s) {
 }
 
 lathe_status lathe_update(lathe_session *s) {
-    lathe_status status = take_rate(s);
+    lathe_status status = session_allow(s, PLACE_REDUCED, "lathe_update");
+    if (status == LATHE_OK) status = check_written(s);
+    if (status == LATHE_OK) status = take_rate(s);
     if (status != LATHE_OK) return status;
+    s->place = PLACE_EPOCH;
     if (!s->gradients)
         warn_about_weight(s);
     else if ((status = apply(s)) != LATHE_OK)

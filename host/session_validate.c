@@ -58,7 +58,9 @@ static lathe_status tell_schedule(lathe_session *s) {
     int64_t since = session_clock(s);
     ops->observe(s->schedule.self, &progress, view.value);
     session_clocked(s, &s->schedule, TIMED_OBSERVE, since);
-    if (s->schedule.misuse.status == LATHE_OK) return LATHE_OK;
+    if (s->schedule.misuse.status == LATHE_OK &&
+        s->schedule.failures[0].status == LATHE_OK)
+        return LATHE_OK;
     return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "observe");
 }
 
@@ -78,7 +80,6 @@ static lathe_status visit(lathe_session *s, enum split split) {
 
 lathe_status session_visit(lathe_session *s, enum split split) {
     lathe_moment before = s->now;
-    for (int64_t i = 0; i < s->shard_count; i++) s->shards[i].has_gradients = false;
     s->visiting = split;
     s->now.split = split_names[split];
     lathe_status status = visit(s, split);
@@ -91,6 +92,9 @@ lathe_status session_visit(lathe_session *s, enum split split) {
 }
 
 lathe_status lathe_validate(lathe_session *s) {
+    lathe_status status = session_allow(
+        s, PLACE_RUN | PLACE_EPOCH | PLACE_WINDOW | PLACE_REDUCED, "lathe_validate");
+    if (status != LATHE_OK) return status;
     s->validate_due.is_due = false;
     s->requests &= ~LATHE_REQUEST_VALIDATE;
     if (!s->data[SPLIT_VALIDATION].is_used)

@@ -37,6 +37,10 @@ void session_set_horizon(lathe_session *s) {
 
 bool session_is_over(lathe_session *s) {
     if (atomic_load(&s->stop_asked) || s->requests & LATHE_REQUEST_STOP) return true;
+    return session_is_complete(s);
+}
+
+bool session_is_complete(const lathe_session *s) {
     if (s->now.steps_total && s->now.step >= s->now.steps_total) return true;
     const struct durations *until = &s->experiment->train.until;
     for (int i = 0; i < until->count; i++)

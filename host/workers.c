@@ -39,10 +39,14 @@ struct workers {
     struct worker helpers[];
 };
 
-static _Thread_local int self;
+static _Thread_local int self = -1;
 
 int workers_self(void) {
     return self;
+}
+
+void workers_adopt(void) {
+    self = 0;
 }
 
 static void pause_briefly(void) {
@@ -148,6 +152,7 @@ void workers_run(struct workers *w, void (*part)(void *context, int worker),
                  void *context) {
     uint32_t helpers = (uint32_t)w->count - 1, back = 0;
     uint32_t before = set_arithmetic(w->flush_denormals);
+    workers_adopt();
     if (helpers) {
         w->part = part;
         w->context = context;

@@ -23,7 +23,9 @@ void workers_run(struct workers *workers, void (*part)(void *context, int worker
                  void *context);
 void workers_destroy(struct workers *workers);
 
-/* Which worker the calling thread is, of whichever session; 0 for foreign threads. */
+/* Which worker the calling thread is, of whichever session; -1: nobody's. */
 int workers_self(void);
+/* The calling thread turns a loop: it is worker 0 from now on. */
+void workers_adopt(void);
 
 #endif

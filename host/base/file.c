@@ -164,10 +164,20 @@ static lathe_status sync_directory(const char *path, struct error *err) {
                 strerror(number));
 }
 
+int file_keep_clear(int fd) {
+    if (fd < 0 || fd > STDERR_FILENO) return fd;
+    int kept = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int number = errno;
+    close(fd);
+    errno = number;
+    return kept;
+}
+
 /* Writes the new content to a file that must not be there yet. */
 static lathe_status write_aside(const char *aside, const char *path, const void *bytes,
                                 size_t count, struct error *err) {
-    int fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd =
+        file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
         return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
                     strerror(errno));
@@ -182,7 +192,9 @@ static lathe_status write_aside(const char *aside, const char *path, const void 
 
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err) {
-    char *aside = text_make("%s.%ld.tmp", path, (long)gettid());
+    const char *name = path_name(path);
+    char *aside = text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name,
+                            (long)gettid());
     if (!aside) return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
     unlink(aside); /* of a thread of that number that is no more */
     lathe_status status = write_aside(aside, path, bytes, count, err);

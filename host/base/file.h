@@ -15,9 +15,13 @@ lathe_status file_open(const char *path, int *fd, int64_t *size, struct error *e
  * LATHE_EDATA. *length may be NULL. */
 lathe_status file_read(const char *path, size_t limit, char **content, size_t *length,
                        struct error *err);
-/* Writes aside, fsyncs, renames: the file is the old one or the new one, never half. */
+/* Writes aside (a hidden name in the same directory), fsyncs, renames: the file is the
+ * old one or the new one, never half. */
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err);
+/* Takes a descriptor and gives one that is not stdin, stdout or stderr, also where
+ * somebody closed those; below 0 it stays. A plugin's printf must not end in a file. */
+int file_keep_clear(int fd);
 /* write(2) until all is written. */
 lathe_status file_write(int fd, const void *bytes, size_t count, const char *path,
                         struct error *err);

@@ -147,6 +147,10 @@ static void services_out_of_place_fail_their_caller(void **state) {
            "it wants gradients in step_end; gradients_ready is the place");
     misuse(CHAOS("'act':'load-service','point':'step_begin'"),
            "it called tally, which is [load], during the run");
+    misuse(CHAOS("'act':'predict','point':'loss_ready'"),
+           "it called predict between forward and backward");
+    misuse(CHAOS("'act':'unknown-status','point':'step_end'"),
+           "step_end failed (status 7) without saying why");
 }
 
 static void what_callbacks_write_counts(void **state) {
@@ -223,6 +227,14 @@ static void what_cannot_be_composed_is_refused_before_step_0(void **state) {
         "model={\"use\":\"mlp\",\"hidden\":[2]}", LATHE_EINVAL,
         "mlp reads a field \"label\", which the data does not have; fields: \"id\", "
         "\"input\", \"weight\"");
+    refused(
+        "data.train.asks=block", LATHE_EPLUGIN,
+        "it asked for a block before the model is laid out; optimizers, schedules and "
+        "callbacks can");
+    refused(
+        "data.train.asks=steps", LATHE_EINVAL,
+        "option \"every\" is read before the data is there; only steps (\"100step\") "
+        "mean something then");
     struct run run;
     run_open(&run, CHAOS("'act':'none'"),
              OVERRIDES("train.until=1min", "schedule={\"use\":\"cosine\"}"));
@@ -269,8 +281,88 @@ static void a_stop_from_outside_ends_at_the_boundary(void **state) {
     run_finish(&run);
 }
 
+static void pieces_out_of_order_are_refused(void **state) {
+    (void)state;
+    struct run run;
+    lathe_error error = {.size = sizeof error};
+    lathe_session *s = NULL;
+    assert_int_equal(lathe_open(NULL, &s, &error), LATHE_EINVAL);
+    assert_int_equal(lathe_open(&(lathe_session_options){0}, &s, &error), LATHE_EINVAL);
+    run_open(&run, CHAOS("'act':'none'"), NULL);
+    s = run.session;
+    assert_int_equal(lathe_epoch_begin(s), LATHE_EINVAL);
+    assert_int_equal(lathe_run_begin(s), LATHE_OK);
+    assert_int_equal(lathe_run_begin(s), LATHE_EINVAL);
+    assert_int_equal(lathe_step_begin(s), LATHE_EINVAL);
+    assert_string_equal(lathe_last_error(s)->what,
+                        "lathe_step_begin is called out of its order");
+    assert_int_equal(lathe_epoch_begin(s), LATHE_OK);
+    assert_int_equal(lathe_batch_begin(s), LATHE_EINVAL);
+    assert_int_equal(lathe_step_begin(s), LATHE_OK);
+    assert_int_equal(lathe_forward(s), LATHE_EINVAL);
+    assert_int_equal(lathe_batch_begin(s), LATHE_OK);
+    assert_int_equal(lathe_backward(s), LATHE_EINVAL);
+    assert_int_equal(lathe_forward(s), LATHE_OK);
+    assert_int_equal(lathe_validate(s), LATHE_EINVAL);
+    assert_int_equal(lathe_update(s), LATHE_EINVAL);
+    assert_int_equal(lathe_backward(s), LATHE_OK);
+    run_finish(&run);
+}
+
+/* The window's two micro-batches: with or without a validation in between. */
+static double norm_of_window(int validates, float factor) {
+    struct run run;
+    run_open(&run, CHAOS("'act':'none'"), OVERRIDES("data.train.inputs=[3,1,5,2]"));
+    lathe_session *s = run.session;
+    assert_int_equal(lathe_run_begin(s) | lathe_epoch_begin(s) | lathe_step_begin(s),
+                     0);
+    while (lathe_batch_begin(s) == LATHE_OK) {
+        assert_int_equal(lathe_forward(s) | lathe_backward(s), LATHE_OK);
+        if (validates) assert_int_equal(lathe_validate(s), LATHE_OK);
+    }
+    assert_int_equal(lathe_reduce(s), LATHE_OK);
+    if (factor != 1) lathe_gradients(s, LATHE_WRITE, NULL)[0] *= factor;
+    lathe_status status = lathe_update(s);
+    double norm = status == LATHE_OK ? lathe_now(s)->gradient_norm : -1;
+    run_finish(&run);
+    return norm;
+}
+
+static void a_window_survives_what_is_done_in_it(void **state) {
+    (void)state;
+    double norm = norm_of_window(0, 1);
+    assert_true(norm > 0);
+    assert_true(norm_of_window(1, 1) == norm);
+    assert_true(norm_of_window(0, 2) == 2 * norm);
+    assert_true(norm_of_window(0, NAN) == -1);
+}
+
+static void weights_that_are_not_finite_are_not_a_success(void **state) {
+    (void)state;
+    struct run run;
+    run_begin(&run, CHAOS("'act':'nan-weights','point':'epoch_end','at':4"),
+              OVERRIDES("train.validate=off"));
+    assert_int_equal(run.status, LATHE_EGATE);
+    assert_string_equal(lathe_reason(run.session), "nonfinite");
+    assert_string_equal(run.error.what, "the weights at the end are not finite");
+    run_finish(&run);
+}
+
+static void stopping_where_it_ends_anyway_is_completing(void **state) {
+    (void)state;
+    struct run run;
+    run_begin(&run, CHAOS("'act':'request-stop','point':'step_end','at':4"), NULL);
+    assert_string_equal(lathe_reason(run.session), "completed");
+    assert_null(strstr(run_last_record(&run), "because"));
+    run_finish(&run);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_out_of_order_are_refused),
+        cmocka_unit_test(a_window_survives_what_is_done_in_it),
+        cmocka_unit_test(weights_that_are_not_finite_are_not_a_success),
+        cmocka_unit_test(stopping_where_it_ends_anyway_is_completing),
         cmocka_unit_test(points_come_in_the_documented_order),
         cmocka_unit_test(a_failing_callback_ends_the_run_and_is_named),
         cmocka_unit_test(a_failure_at_the_end_is_not_swallowed),

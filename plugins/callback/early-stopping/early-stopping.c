@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stops the run when a metric has not improved for `patience` validations in a row. */
+/* Stops the run when a metric has not improved for `patience` validations in a row, or
+ * epochs where the metric is one of training. */
 #include <lathe/callback.h>
 
 #include <math.h>
@@ -43,11 +44,9 @@ static int is_higher_better(const struct early_stopping *e) {
     return 0;
 }
 
-static lathe_status validation_end(void *self, const lathe_moment *at) {
-    struct early_stopping *e = self;
+static lathe_status judge(struct early_stopping *e, const char *what) {
     struct state *state = &e->state;
     double value;
-    if (strcmp(at->split, "validation") != 0) return LATHE_OK;
     if (!e->host->value(e->host, e->metric, &value)) return LATHE_OK;
     double gain = is_higher_better(e) ? value - state->best : state->best - value;
     if (gain > e->min_delta || (isnan(state->best) && !isnan(value))) {
@@ -55,13 +54,27 @@ static lathe_status validation_end(void *self, const lathe_moment *at) {
         state->stale = 0;
     } else if (++state->stale >= e->patience) {
         char reason[256];
-        snprintf(reason, sizeof reason,
-                 "%s has not improved on %.4g for %lld validation%s", e->watch,
-                 state->best, (long long)state->stale, state->stale == 1 ? "" : "s");
+        snprintf(reason, sizeof reason, "%s has not improved on %.4g for %lld %s%s",
+                 e->watch, state->best, (long long)state->stale, what,
+                 state->stale == 1 ? "" : "s");
         e->host->request(e->host, LATHE_REQUEST_STOP, reason);
         return LATHE_STOP;
     }
     return LATHE_OK;
+}
+
+/* Metrics of training are judged by the epoch, all others where they are fresh. */
+static int is_of(const struct early_stopping *e, const char *split) {
+    size_t length = strlen(split);
+    return !strncmp(e->watch, split, length) && e->watch[length] == '/';
+}
+
+static lathe_status validation_end(void *self, const lathe_moment *at) {
+    return is_of(self, at->split) ? judge(self, "validation") : LATHE_OK;
+}
+
+static lathe_status epoch_end(void *self, const lathe_moment *at) {
+    return is_of(self, at->split) ? judge(self, "epoch") : LATHE_OK;
 }
 
 static lathe_status save(void *self, const lathe_writer *to) {
@@ -85,4 +98,4 @@ static lathe_status load(void *self, const lathe_reader *from) {
 }
 
 LATHE_CALLBACK(.create = make, .destroy = free, .save = save, .load = load,
-               .validation_end = validation_end);
+               .validation_end = validation_end, .epoch_end = epoch_end);

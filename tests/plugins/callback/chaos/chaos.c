@@ -46,8 +46,23 @@ static void touch_gradients(const struct chaos *c, float factor, uint32_t access
     if (g && access == LATHE_WRITE) g[0] *= factor;
 }
 
-static lathe_status act(const struct chaos *c, const char *point) {
+static lathe_status predict(const struct chaos *c, const lathe_moment *at) {
+    float y[64];
+    const lathe_tensor output = {.data = y,
+                                 .code = LATHE_FLOAT,
+                                 .bits = 32,
+                                 .lanes = 1,
+                                 .rank = 1,
+                                 .shape = {at->batch ? at->batch->rows : 0}};
+    if (!at->batch || at->batch->rows > 64) return LATHE_OK;
+    return c->host->predict(c->host, at->batch, &output);
+}
+
+static lathe_status act(const struct chaos *c, const char *point,
+                        const lathe_moment *at) {
     const lathe_host *host = c->host;
+    if (is(c, "predict")) return predict(c, at);
+    if (is(c, "unknown-status")) return 7;
     if (is(c, "fail")) return lathe_fail(host, LATHE_EPLUGIN, "chaos in %s", point);
     if (is(c, "fail-silently")) return -77;
     if (is(c, "stop")) return LATHE_STOP;
@@ -73,7 +88,7 @@ static lathe_status act(const struct chaos *c, const char *point) {
 static lathe_status maybe(const struct chaos *c, const char *point,
                           const lathe_moment *at) {
     if (strcmp(c->point, point) || at->step < c->at) return LATHE_OK;
-    return act(c, point);
+    return act(c, point, at);
 }
 
 #define POINT(name)                                                                    \

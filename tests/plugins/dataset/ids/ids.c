@@ -2,6 +2,7 @@
 /* A dataset whose samples tell which they are, so that the order of data can be read
  * and an update done by hand. Fields: id (int64), input (float32), weight (float32). */
 #include <stdlib.h>
+#include <string.h>
 
 #include <lathe/dataset.h>
 
@@ -46,6 +47,8 @@ static lathe_status create(const lathe_host *host, void **self) {
         destroy(d);
         return lathe_fail(host, LATHE_ENOMEM, "no memory");
     }
+    if (!strcmp(lathe_string(host, "asks"), "block")) host->block(host, "early");
+    if (!strcmp(lathe_string(host, "asks"), "steps")) lathe_steps(host, "every");
     *self = d;
     return LATHE_OK;
 }
