@@ -76,6 +76,7 @@ static int finish_output(int code) {
 int main(int argc, char **argv) {
     fill_descriptors();
     limit_blas_threads();
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* both are told as errors of a write */
+    signal(SIGXFSZ, SIG_IGN);
     return finish_output(dispatch(argc, argv));
 }

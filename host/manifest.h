@@ -34,7 +34,8 @@ lathe_status manifest_from_linked(const lathe_linked_plugin *linked,
                                   const struct json *format, struct manifest **manifest,
                                   struct error *err);
 void manifest_close(struct manifest *manifest);
-/* Is the name in "metrics"? What watches it is checked by that list, before any code runs. */
+/* Is the name in "metrics"? What watches it is checked by that list, before any code
+ * runs. */
 bool manifest_declares_metric(const struct manifest *manifest, const char *name);
 
 const char *manifest_kind_name(uint32_t kind);      /* "dataset"; "?" */

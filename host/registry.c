@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "registry.h"
+#include "registry_parts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,14 +15,6 @@
 #define MANIFEST "plugin.json"
 #define DEPTH_MAX 2 /* folders below a place */
 
-struct registry {
-    struct registry_entry *entries;
-    size_t entry_count, entry_capacity;
-    struct registry_place *places;
-    size_t place_count, place_capacity;
-    struct json *format; /* of manifests */
-};
-
 size_t registry_count(const struct registry *registry) {
     return registry->entry_count;
 }
@@ -35,18 +27,6 @@ const struct registry_entry *registry_at(const struct registry *registry,
 const struct registry_place *registry_place_at(const struct registry *registry,
                                                size_t index) {
     return index < registry->place_count ? &registry->places[index] : NULL;
-}
-
-static const struct registry_entry *find_entry(const struct registry *registry,
-                                               enum registry_status status,
-                                               uint32_t kind, const char *name) {
-    for (size_t i = 0; i < registry->entry_count; i++) {
-        const struct registry_entry *entry = &registry->entries[i];
-        if (entry->status == status && entry->manifest &&
-            entry->manifest->kind == kind && strcmp(entry->manifest->name, name) == 0)
-            return entry;
-    }
-    return NULL;
 }
 
 /* ---- entries ---- */
@@ -85,7 +65,8 @@ static void judge(const struct registry *registry, struct registry_entry *entry,
     const struct registry_entry *earlier = NULL;
     entry->status = REGISTRY_REFUSED;
     if (status == LATHE_OK)
-        earlier = find_entry(registry, REGISTRY_OK, manifest->kind, manifest->name);
+        earlier =
+            registry_entry_of(registry, REGISTRY_OK, manifest->kind, manifest->name);
     if (earlier) {
         entry->status = REGISTRY_SHADOWED;
         fail(&entry->reason, LATHE_EMISSING, "%s/%s of \"%s\" comes first",
@@ -337,68 +318,4 @@ void registry_close(struct registry *registry) {
     free(registry->places);
     json_close(registry->format);
     free(registry);
-}
-
-/* ---- finding ---- */
-
-/* What else could have been meant? Fills help. */
-static void suggest(const struct registry *registry, uint32_t kind, const char *name,
-                    struct error *err) {
-    struct nearest nearest;
-    nearest_begin(&nearest, name);
-    size_t refused_count = 0;
-    for (size_t i = 0; i < registry->entry_count; i++) {
-        const struct registry_entry *entry = &registry->entries[i];
-        if (entry->status == REGISTRY_REFUSED) refused_count++;
-        if (entry->status != REGISTRY_OK) continue;
-        const char *other = manifest_kind_name(entry->manifest->kind);
-        if (entry->manifest->kind == kind) {
-            nearest_offer(&nearest, entry->manifest->name);
-        } else if (strcmp(entry->manifest->name, name) == 0) {
-            error_help(err, "\"%s\" is %s %s: %s/%s", name,
-                       other[0] == 'o' ? "an" : "a", other, other, name);
-            return;
-        }
-    }
-    if (nearest.best) {
-        error_help(err, "did you mean \"%s\"?", nearest.best);
-        return;
-    }
-    struct text searched = {0};
-    if (refused_count > 0)
-        text_format(&searched, "\"lathe plugins\" tells why %zu were refused; ",
-                    refused_count);
-    text_add(&searched, "searched:");
-    for (size_t i = 0; i < registry->place_count; i++)
-        if (registry->places[i].problem.status == LATHE_OK)
-            text_format(&searched, " %s", registry->places[i].path);
-    if (!searched.is_broken) error_help(err, "%s", searched.data);
-    text_finish(&searched);
-}
-
-lathe_status registry_find(const struct registry *registry, uint32_t kind,
-                           const char *name, const struct manifest **manifest,
-                           struct error *err) {
-    const struct registry_entry *entry = find_entry(registry, REGISTRY_OK, kind, name);
-    *manifest = entry ? entry->manifest : NULL;
-    if (entry) return LATHE_OK;
-    entry = find_entry(registry, REGISTRY_REFUSED, kind, name);
-    if (entry) {
-        const struct error *reason = &entry->reason;
-        const bool is_named = strstr(reason->what, reason->where) != NULL;
-        fail(err, LATHE_EMISSING, "%s \"%s\" was refused: %s%s%s%s",
-             manifest_kind_name(kind), name, reason->what, is_named ? "" : " (",
-             is_named ? "" : reason->where, is_named ? "" : ")");
-        error_help(err, "%s", entry->reason.help);
-    } else {
-        fail(err, LATHE_EMISSING, "there is no %s \"%s\"", manifest_kind_name(kind),
-             name);
-        if (err) suggest(registry, kind, name, err);
-    }
-    return LATHE_EMISSING;
-}
-
-const struct registry_entry *registry_refused(const struct registry *registry,
-                                              uint32_t kind, const char *name) {
-    return find_entry(registry, REGISTRY_REFUSED, kind, name);
 }

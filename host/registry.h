@@ -49,8 +49,8 @@ const struct registry_place *registry_place_at(const struct registry *registry,
 lathe_status registry_find(const struct registry *registry, uint32_t kind,
                            const char *name, const struct manifest **manifest,
                            struct error *err);
-/* One of this kind and name that was refused, borrowed; NULL: none. Another may have been
- * found in its place. */
+/* One of this kind and name that was refused, borrowed; NULL: none. Another may have
+ * been found in its place. */
 const struct registry_entry *registry_refused(const struct registry *registry,
                                               uint32_t kind, const char *name);
 void registry_close(struct registry *registry);

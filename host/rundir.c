@@ -20,6 +20,7 @@
 #include "base/text.h"
 
 #define NAME_MAX_BYTES 100
+#define STATUS_BYTES 512 /* of status.json, blanks at its end included */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 struct rundir {
@@ -110,6 +111,9 @@ lathe_status rundir_create(const char *path, struct rundir **rundir,
         status = made->path ? make_directory(made, err)
                             : fail(err, LATHE_ENOMEM, "no memory for a run directory");
         if (!status) status = take_directory(made, err);
+        if (!status)
+            status = rundir_write_status(made, &(struct run_status){.state = "running"},
+                                         err);
     }
     if (!status) {
         *rundir = made;
@@ -168,18 +172,24 @@ lathe_status rundir_write(struct rundir *rundir, const char *name, const void *b
     return status;
 }
 
+/* A write that was cut short does not say why: the next one does. */
 static lathe_status write_line(int fd, const char *name, const char *line,
                                struct error *err) {
-    const ssize_t length = (ssize_t)strlen(line);
-    struct iovec parts[2] = {{(char *)(uintptr_t)line, (size_t)length},
-                             {(char *)(uintptr_t) "\n", 1}};
-    ssize_t written;
-    do written = writev(fd, parts, 2);
-    while (written < 0 && errno == EINTR);
-    if (written == length + 1) return LATHE_OK;
-    int number = written < 0 ? errno : ENOSPC;
-    off_t end = lseek(fd, 0, SEEK_END);
-    bool is_torn = written > 0 && (end < written || ftruncate(fd, end - written));
+    const size_t length = strlen(line);
+    size_t done = 0;
+    int number = 0;
+    while (done <= length && !number) {
+        struct iovec parts[2] = {{(char *)(uintptr_t)line + done, length - done},
+                                 {(char *)(uintptr_t) "\n", 1}};
+        ssize_t written = writev(fd, parts, 2);
+        if (written > 0)
+            done += (size_t)written;
+        else if (written == 0 || errno != EINTR)
+            number = written ? errno : EIO;
+    }
+    if (!number) return LATHE_OK;
+    off_t end = done ? lseek(fd, 0, SEEK_END) : 0;
+    bool is_torn = end < (off_t)done || (done && ftruncate(fd, end - (off_t)done));
     return fail(err, LATHE_EIO, "%s: %s%s", name, strerror(number),
                 is_torn ? "; its last line is torn" : "");
 }
@@ -190,7 +200,7 @@ lathe_status rundir_append(struct rundir *rundir, const char *name, const char *
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
     pthread_mutex_lock(&rundir->mutex);
     note(rundir, name);
-    int fd = openat(dirfd(rundir->directory), name, flags, 0666);
+    int fd = file_keep_clear(openat(dirfd(rundir->directory), name, flags, 0666));
     lathe_status status =
         fd < 0 ? fail(err, LATHE_ECREATE, "%s: %s", name, strerror(errno))
                : write_line(fd, name, line, err);
@@ -216,6 +226,21 @@ static long long read_start(void) {
     return start;
 }
 
+/* On a full disk nothing can be written aside, but over what is there. All of it is in
+ * one page, so a reader sees the old one or the new one. */
+static bool overwrite_status(struct rundir *rundir, const struct text *text) {
+    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
+    struct stat info;
+    pthread_mutex_lock(&rundir->mutex);
+    int fd = file_keep_clear(openat(dirfd(rundir->directory), "status.json", flags));
+    bool is_written = fd >= 0 && !fstat(fd, &info) &&
+                      info.st_size == (off_t)text->length &&
+                      pwrite(fd, text->data, text->length, 0) == info.st_size;
+    if (fd >= 0 && (fsync(fd) | close(fd))) is_written = false;
+    pthread_mutex_unlock(&rundir->mutex);
+    return is_written;
+}
+
 lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
                                  struct error *err) {
     char exit_code[16] = "null", *boot_id = NULL;
@@ -227,13 +252,16 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
     text_json_string(&text, status->reason);
     text_format(&text,
                 ", \"exit_code\": %s, \"epoch\": %lld, \"step\": %lld, \"pid\": %ld, "
-                "\"boot_id\": \"%.36s\", \"start_time\": %lld}\n",
+                "\"boot_id\": \"%.36s\", \"start_time\": %lld}",
                 exit_code, (long long)status->epoch, (long long)status->step,
                 (long)getpid(), boot_id ? boot_id : "", read_start());
+    const int blanks = STATUS_BYTES - 1 - (int)text.length;
+    text_format(&text, "%*s\n", blanks > 0 ? blanks : 0, "");
     lathe_status result =
         text.is_broken
             ? fail(err, LATHE_ENOMEM, "no memory for status.json")
             : rundir_write(rundir, "status.json", text.data, text.length, err);
+    if (result && !text.is_broken && overwrite_status(rundir, &text)) result = LATHE_OK;
     text_finish(&text);
     free(boot_id);
     return result;

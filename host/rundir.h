@@ -17,8 +17,8 @@ struct rundir;
  * caller's, NULL without memory. Letters of the name that make bad file names become
  * '-'. */
 char *rundir_default_path(const char *name);
-/* Makes the directory (absent or empty, else LATHE_ECREATE). path NULL: write
- * nothing. */
+/* Makes the directory (absent or empty, else LATHE_ECREATE), and a status.json in it
+ * that says running: there is none without. path NULL: write nothing. */
 lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
 const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
 /* Switches "latest" beside the directory to it, by rename; only where its parent is
@@ -39,7 +39,8 @@ struct run_status {
     int exit_code;      /* null in the file while running */
     int64_t epoch, step;
 };
-/* Adds pid, boot id and the process's start time, by which a dead run can be told. */
+/* Adds pid, boot id and the process's start time, by which a dead run can be told. Its
+ * size never changes, so that it can be written over where the disk has become full. */
 lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
                                  struct error *err);
 /* Removes what was made, where the run failed before step 0; close it still. NULL is

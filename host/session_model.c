@@ -178,12 +178,13 @@ static lathe_status bind_all(lathe_session *s) {
 /* Bytes of address space that are left under RLIMIT_AS; INT64_MAX without a limit. */
 static int64_t bytes_left(void) {
     struct rlimit limit;
-    long long pages = 0;
+    char text[64] = "";
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
         return INT64_MAX;
     FILE *file = fopen("/proc/self/statm", "re");
-    if (file && fscanf(file, "%lld", &pages) != 1) pages = 0;
+    if (file && !fgets(text, sizeof text, file)) text[0] = 0;
     if (file) fclose(file);
+    const int64_t pages = strtoll(text, NULL, 10);
     return (int64_t)limit.rlim_cur - pages * sysconf(_SC_PAGESIZE);
 }
 

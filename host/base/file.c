@@ -193,8 +193,8 @@ static lathe_status write_aside(const char *aside, const char *path, const void 
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err) {
     const char *name = path_name(path);
-    char *aside = text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name,
-                            (long)gettid());
+    char *aside =
+        text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name, (long)gettid());
     if (!aside) return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
     unlink(aside); /* of a thread of that number that is no more */
     lathe_status status = write_aside(aside, path, bytes, count, err);

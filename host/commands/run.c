@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,8 +23,9 @@
 struct run {
     int is_json, is_quiet, verbosity;
     bool is_terminal; /* stderr: a bar may stand on its last line */
+    FILE *output;     /* where records go */
     char *end;        /* the end record: held back, for it comes last of all */
-    int output_error; /* errno of the first write to stdout that failed */
+    int output_error; /* errno of the first write to it that failed */
 };
 
 /* ---- signals ---- */
@@ -88,10 +91,10 @@ static void print_log(void *context, int32_t level, const char *text) {
 static void print_line(struct run *run, const char *json) {
     if (run->output_error) return;
     errno = 0;
-    if (fprintf(stdout, "%s\n", json) >= 0 && !fflush(stdout)) return;
+    if (fprintf(run->output, "%s\n", json) >= 0 && !fflush(run->output)) return;
     run->output_error = errno ? errno : EIO;
     lathe_session *session = atomic_load(&running);
-    if (session) lathe_stop(session, "interrupted");
+    if (session) lathe_stop(session, "failed");
 }
 
 static void take_record(void *context, const char *json) {
@@ -144,7 +147,7 @@ static void take_error(struct error *error, const lathe_error *from) {
 
 static int finish(struct run *run, lathe_session *session, lathe_status status) {
     const char *reason = lathe_reason(session);
-    int code = error_exit_code(status);
+    int code = error_exit_code(status), number = run->output_error;
     struct error error = {0};
     if (status < 0)
         take_error(&error, lathe_last_error(session));
@@ -152,13 +155,59 @@ static int finish(struct run *run, lathe_session *session, lathe_status status) 
         code = EXIT_INTERRUPTED;
     else if (reason && !strcmp(reason, "preempted"))
         code = EXIT_PREEMPTED;
-    if (status < 0) print_failure(run, &error, code);
+    /* Stopped for want of a reader, a session says so in words of its own. */
+    if (status < 0 && !(number && status == LATHE_EIO))
+        print_failure(run, &error, code);
     print_end(run);
-    if (!run->output_error || status < 0) return code;
+    if (!run->output_error || (status < 0 && !number)) return code;
     fail(&error, LATHE_EIO, "cannot write to standard output: %s",
          strerror(run->output_error));
     command_print_error(&error);
-    return error_exit_code(LATHE_EIO);
+    return status < 0 ? code : error_exit_code(LATHE_EIO);
+}
+
+/* ---- plugins that print, plugins that exit ---- */
+
+/* Records have stdout to themselves: what a plugin prints there comes out on stderr. */
+static void take_stdout(struct run *run) {
+    run->output = stdout;
+    if (!run->is_json) return;
+    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *output = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!output && fd >= 0) close(fd);
+    if (!output) return; /* it is closed, which the first record will tell */
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+    run->output = output;
+}
+
+static void give_stdout_back(struct run *run) {
+    if (run->output == stdout) return;
+    fflush(stdout);
+    __fpurge(stdout); /* what could not be written is not for the records' reader */
+    clearerr(stdout);
+    dup2(fileno(run->output), STDOUT_FILENO);
+    fclose(run->output);
+    run->output = stdout;
+}
+
+static struct run *watched; /* while plugins may run: atexit passes no context */
+
+/* An exit from below would end the run with any status, 0 too, and no word. Nobody
+ * knows where it stands, so nothing more is done with it: its status.json reads as
+ * died. */
+static void refuse_exit(void) {
+    struct run *run = watched;
+    struct error error = {0};
+    if (!run) return;
+    watched = NULL;
+    fail(&error, LATHE_EPLUGIN, "a plugin called exit, which ends the whole program");
+    error_help(&error, "a plugin reports a failure by its return value; leave out "
+                       "plugins one by one to find it");
+    fflush(stdout);
+    print_failure(run, &error, error_exit_code(error.status));
+    if (!atomic_load(&running)) print_end(run);
+    fflush(run->output);
+    _exit(error_exit_code(error.status));
 }
 
 /* ---- the command ---- */
@@ -216,15 +265,22 @@ int command_run(int argc, char **argv) {
     if (!code)
         code = arguments_only_word(&arguments, "run", "an experiment file",
                                    &options.experiment, &err);
+    take_stdout(&run);
     if (code) {
         refuse(&run, &err, code);
+    } else if (atexit(refuse_exit)) {
+        fail(&err, LATHE_ENOMEM, "no memory to watch plugins");
+        code = refuse(&run, &err, error_exit_code(LATHE_ENOMEM));
     } else {
         options.flags = run.is_quiet || run.is_json ? LATHE_QUIET : 0;
         options.overrides = arguments.overrides.items;
         options.plugin_paths = plugin_paths.items;
         options.run_directory = directory ? directory : LATHE_RUN_DEFAULT;
+        watched = &run;
         code = run_session(&run, &options);
+        watched = NULL;
     }
+    give_stdout_back(&run);
     free(run.end);
     arguments_finish(&arguments);
     return code;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions compiled for several instruction sets: f_base for any processor of the
- * architecture, on x86-64 also f_avx2 and f_avx512. Who writes f, and who calls it, sees
- * f alone: the build compiles its file once per variant, with f renamed, and makes the
- * f that calls the widest variant this processor has (lathe-variants.cmake). Only what
- * the build makes includes this file, and the tests, which call each variant by itself.
+ * architecture, on x86-64 also f_avx2 and f_avx512. Who writes f, and who calls it,
+ * sees f alone: the build compiles its file once per variant, with f renamed, and makes
+ * the f that calls the widest variant this processor has (lathe-variants.cmake). Only
+ * what the build makes includes this file, and the tests, which call each variant.
  *
  * All variants give the same bits: they are the same C, nothing is fused
  * (-ffp-contract=off), a sum keeps its lanes. A NaN is only promised to be some NaN. */

@@ -112,6 +112,7 @@ tried='run --json >/dev/full'
 "$LATHE" run small.json train.until=100000ep --json --run-dir dev-full >/dev/full 2>err
 holds 'exit status 74' test $? = 74
 has err 'lathe: cannot write to standard output: No space left on device'
+has dev-full/status.json '"reason": "failed", "exit_code": 74'
 tried='run --json | head -1'
 { "$LATHE" run small.json train.until=100000ep --json --run-dir pipe 2>err; echo $? >code; } |
     head -1 >out
@@ -122,6 +123,52 @@ tried='run >&- 2>&-'
 holds 'exit status 0' test $? = 0
 lacks closed/metrics.jsonl lathe
 lacks closed/metrics.jsonl 'epoch '
+
+# ---- plugins that print, close, exit ----
+rude() {
+    echo 'callbacks=[{"use": "rude", "act": "'"$1"'", "point": "'"$2"'"}]'
+}
+for act in print close; do
+    for point in create step_end; do
+        try 0 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude $act $point)" --json \
+            --run-dir "$act-$point"
+        head -n -1 out >records
+        holds 'stdout has the records alone' cmp -s records "$act-$point/metrics.jsonl"
+        lacks "$act-$point/metrics.jsonl" noise
+        holds 'the end' test "$(tail -1 out | cut -c1-36)" = \
+            '{"event":"end","reason":"completed",'
+    done
+done
+try 0 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude print create)" --json
+has err 'noise of a plugin'
+try 0 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude print create)"
+has out 'noise of a plugin'
+try 70 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude exit create)" --run-dir exit
+has err 'lathe: a plugin called exit'
+holds 'nothing is left' test ! -e exit
+try 70 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude exit create)" --json
+holds 'the error' grep -q '^{"event":"error","exit_code":70,"message":"a plugin called exit' out
+holds 'an error and an end' test "$(wc -l <out)" = 2
+try 70 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude exit step_end)" --json \
+    --run-dir exit
+is out "$(grep '"event":"error"' out)"
+has exit/status.json '"state": "running"'
+
+# ---- a full disk, a limit on files ----
+tried='run under ulimit -f'
+# shellcheck disable=SC2016
+(ulimit -f 8 && exec "$LATHE" run small.json train.log=1step train.until=1000ep --quiet \
+    --run-dir limited 2>err)
+holds 'exit status 74' test $? = 74
+has err '.jsonl: File too large'
+has limited/status.json '"reason": "failed", "exit_code": 74'
+if [[ $(id -u) == 0 ]] && mkdir tiny && mount -t tmpfs -o size=64k tiny tiny 2>/dev/null; then
+    try 74 "$LATHE" run small.json train.log=1step train.until=1000ep --quiet \
+        --run-dir tiny/run
+    has err 'No space left on device'
+    has tiny/run/status.json '"reason": "failed", "exit_code": 74'
+    umount tiny
+fi
 
 # ---- a terminal ----
 if command -v script >/dev/null; then

@@ -251,8 +251,8 @@ static void resolved_holds_every_value_with_its_origin(void **state) {
     const struct json *resolved = opened.experiment->resolved;
     assert_int_equal(json_size(root), json_size(resolved) + 1);
     for (size_t i = 0; i < json_size(resolved); i++)
-        assert_true(json_same(json_get(root, json_key_at(resolved, i)),
-                              json_at(resolved, i)));
+        assert_true(
+            json_same(json_get(root, json_key_at(resolved, i)), json_at(resolved, i)));
     static const char *const origins[][2] = {
         {"lathe", "file"},
         {"name", "command line"},

@@ -120,8 +120,7 @@ static void what_cannot_be_mapped_says_why(void **state) {
 
 static void warm_reads_fault_no_page(void **state) {
     (void)state;
-    const char *sanitizer = getenv("SANITIZE");
-    if (sanitizer && *sanitizer) skip(); /* its shadow memory faults too */
+    if (IS_SANITIZED) skip(); /* its shadow memory faults too */
     enum { COUNT = 8 << 20 };
     int64_t count;
     struct rusage before, after;

@@ -3,6 +3,7 @@
 #include "support/test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +68,7 @@ static void makes_missing_directories(void **state) {
     struct rundir *rundir = create("a/b/c");
     snprintf(expected, sizeof expected, "%s/a/b/c", place->path);
     assert_string_equal(rundir_path(rundir), expected);
-    assert_int_equal(entries("a/b/c"), 0);
+    assert_int_equal(entries("a/b/c"), 1); /* status.json */
     rundir_close(rundir);
 }
 
@@ -113,7 +114,8 @@ static void two_runs_never_share_one(void **state) {
     assert_int_equal(rundir_create("shared", &second, &err), LATHE_ECREATE);
     assert_string_equal(err.what,
                         "cannot make the run directory: another run is using it");
-    assert_int_equal(entries("shared"), 0);
+    assert_int_equal(entries("shared"), 1);
+    rundir_discard(first);
     rundir_close(first);
     rundir_close(create("shared")); /* the lock goes with its holder */
 }
@@ -203,7 +205,8 @@ static void lines_of_several_threads_do_not_mix(void **state) {
     rundir_close(rundir);
 }
 
-/* A file may grow to 10 bytes: as if the disk were full in the middle of a line. */
+/* A file may grow to 10 bytes: as if the disk were full in the middle of a line. Why it
+ * stopped there only the write after it tells. */
 static void a_line_that_does_not_fit_is_taken_back(void **state) {
     (void)state;
     struct rundir *rundir = create("full-disk");
@@ -218,7 +221,7 @@ static void a_line_that_does_not_fit_is_taken_back(void **state) {
     lathe_status status = rundir_append(rundir, "metrics.jsonl", "6789012", &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(status, LATHE_EIO);
-    assert_non_null(strstr(err.what, "metrics.jsonl"));
+    assert_string_equal(err.what, "metrics.jsonl: File too large");
     expect_content("full-disk/metrics.jsonl", "12345\n");
     rundir_close(rundir);
 }
@@ -252,6 +255,71 @@ static void status_names_the_process(void **state) {
     assert_int_equal(json_whole(json_get(json, "exit_code")), 130);
     json_close(json);
     assert_int_equal(entries("status"), 1);
+    rundir_close(rundir);
+}
+
+static void expect_state(const char *path, const char *state) {
+    struct json *json = NULL;
+    struct error err = {0};
+    if (json_read(path, &json, &err)) fail_msg("%s", err.what);
+    assert_string_equal(json_text(json_get(json, "state")), state);
+    json_close(json);
+}
+
+static void a_directory_has_a_status_from_the_first(void **state) {
+    (void)state;
+    struct rundir *rundir = create("first");
+    expect_state("first/status.json", "running");
+    rundir_close(rundir);
+}
+
+/* What takes its place cannot be made: there is a directory of its name, as there is no
+ * room on a full disk. */
+static void a_status_is_written_where_nothing_can_be_made(void **state) {
+    (void)state;
+    struct rundir *rundir = create("full");
+    struct error err = {0};
+    struct stat before, after;
+    char aside[64];
+    snprintf(aside, sizeof aside, "full/.status.json.%ld.tmp", (long)gettid());
+    assert_int_equal(stat("full/status.json", &before), 0);
+    assert_int_equal(mkdir(aside, 0755), 0);
+    assert_int_not_equal(rundir_write(rundir, "status.json", "x", 1, &err), LATHE_OK);
+    const struct run_status ended = {.state = "ended",
+                                     .reason = "interrupted",
+                                     .exit_code = 130,
+                                     .epoch = INT64_MAX,
+                                     .step = INT64_MAX};
+    assert_int_equal(rundir_write_status(rundir, &ended, &err), LATHE_OK);
+    expect_state("full/status.json", "ended");
+    assert_int_equal(stat("full/status.json", &after), 0);
+    assert_int_equal(after.st_ino, before.st_ino);
+    assert_int_equal(after.st_size, before.st_size);
+    rundir_close(rundir);
+}
+
+/* What a plugin prints when it has closed stdout must not end in a file. */
+static void files_are_never_standard_descriptors(void **state) {
+    (void)state;
+    struct rundir *rundir = create("descriptors");
+    struct error err = {0};
+    fflush(stdout);
+    int kept = dup(STDOUT_FILENO), probe = open("/dev/null", O_WRONLY);
+    close(STDOUT_FILENO);
+    int clear = file_keep_clear(dup(probe));
+    int untouched = file_keep_clear(probe);
+    lathe_status status = rundir_append(rundir, "log.txt", "x", &err);
+    lathe_status written = rundir_write(rundir, "y", "y", 1, &err);
+    dup2(kept, STDOUT_FILENO);
+    close(kept);
+    assert_int_equal(status, LATHE_OK);
+    assert_int_equal(written, LATHE_OK);
+    assert_true(clear > STDERR_FILENO);
+    assert_true(fcntl(clear, F_GETFD) & FD_CLOEXEC);
+    assert_int_equal(untouched, probe);
+    assert_int_equal(file_keep_clear(-1), -1);
+    close(clear);
+    close(probe);
     rundir_close(rundir);
 }
 
@@ -309,6 +377,9 @@ int main(void) {
         TEST(lines_of_several_threads_do_not_mix),
         TEST(a_line_that_does_not_fit_is_taken_back),
         TEST(status_names_the_process),
+        TEST(a_directory_has_a_status_from_the_first),
+        TEST(a_status_is_written_where_nothing_can_be_made),
+        TEST(files_are_never_standard_descriptors),
         TEST(a_failed_start_leaves_nothing),
         TEST(a_failed_start_leaves_what_others_made),
         TEST(without_a_directory_nothing_is_written),

@@ -24,12 +24,16 @@ for file in "${documents[@]}"; do
     done < <(grep -oE '\]\([^)#:]+' "$file" | sed 's/^](//' | grep -v '^http')
 done
 
-# C that is shown compiles as a plugin.
+# C that is shown compiles, each block by itself.
 for file in README.md sdk/README.md; do
-    block "$file" c >"$scratch/shown.c"
-    [[ -s $scratch/shown.c ]] || { complain "$file" "shows no C"; continue; }
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fPIC -Isdk/include -c "$scratch/shown.c" \
-        -o "$scratch/shown.o" 2>"$scratch/text" ||
-        complain "$file" "its C: $(grep -m 1 error "$scratch/text")"
+    awk -v shown="$scratch/shown" '/^```$/ { on = 0 } on { print >name }
+        /^```c$/ { on = 1; name = shown (++count) ".c" }' "$file"
+    compgen -G "$scratch/shown*.c" >/dev/null || complain "$file" "shows no C"
+    for shown in "$scratch"/shown*.c; do
+        "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -fPIC -Isdk/include -c "$shown" \
+            -o "$scratch/shown.o" 2>"$scratch/text" ||
+            complain "$file" "its C: $(grep -m 1 error "$scratch/text")"
+    done
+    rm -f "$scratch"/shown*.c
 done
 verdict

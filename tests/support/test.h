@@ -11,6 +11,20 @@
 
 #include <cmocka.h>
 
+/* Built with a sanitizer, a test is slower and touches more memory. */
+#if defined __has_feature
+#define SANITIZED_BY_CLANG                                                             \
+    (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||            \
+     __has_feature(undefined_behavior_sanitizer))
+#else
+#define SANITIZED_BY_CLANG 0
+#endif
+#if SANITIZED_BY_CLANG || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#define IS_SANITIZED 1
+#else
+#define IS_SANITIZED 0
+#endif
+
 #undef fail
 #undef fail_msg
 #define fail_msg(...)                                                                  \

@@ -16,7 +16,7 @@
 #define VARIANT_LENGTH 4400 /* of each array; a case may use the first 4200 */
 
 /* Variant `v` of f; past the last, f itself. */
-#define VARIANT(f, v) ((v) < VARIANT_COUNT ? f##_variants[v] : f)
+#define VARIANT(f, v) ((v) < VARIANT_COUNT ? f##_variants[v] : (f))
 
 struct variant_case {
     const char *name;

@@ -9,6 +9,7 @@
 
 #define PURPOSE_CENTRES 1
 #define PURPOSE_NOISE 2
+#define MOST_CENTRES (1LL << 28) /* numbers of them: 1 GiB, and seconds to draw */
 
 struct blobs {
     int64_t samples, features, classes;
@@ -46,9 +47,13 @@ static lathe_status make(const lathe_host *host, void **self) {
     int64_t features = lathe_integer(host, "features");
     int64_t classes = lathe_integer(host, "classes");
     uint64_t seed = (uint64_t)lathe_integer(host, "seed");
-    struct blobs *blobs = NULL;
-    if (classes <= INT32_MAX && features <= (1LL << 40) / classes)
-        blobs = malloc(sizeof *blobs + (size_t)(features * classes) * sizeof(float));
+    if (features > MOST_CENTRES / classes)
+        return lathe_fail(host, LATHE_EINVAL,
+                          "features times classes is at most %lld, and %lld times %lld "
+                          "was asked for",
+                          MOST_CENTRES, (long long)features, (long long)classes);
+    struct blobs *blobs =
+        malloc(sizeof *blobs + (size_t)(features * classes) * sizeof(float));
     if (!blobs)
         return lathe_fail(host, LATHE_ENOMEM, "out of memory for %lld classes of %lld",
                           (long long)classes, (long long)features);

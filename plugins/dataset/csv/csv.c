@@ -42,10 +42,13 @@ static lathe_status choose_listed(struct reading *reading, struct csv *csv) {
     return LATHE_OK;
 }
 
-static void choose_others(struct reading *reading) {
+/* By name and not as they stand: files of one experiment may have their columns in
+ * another order, and what would then be mixed up nobody could tell. */
+static lathe_status choose_others(struct reading *reading, struct csv *csv) {
     int64_t *column = reading->feature_columns;
     for (int64_t i = 0; i < reading->table.columns; i++)
         if (i != reading->label_column) *column++ = i;
+    return csv_table_sort(&reading->table, reading->feature_columns, csv->features);
 }
 
 static lathe_status choose_columns(struct reading *reading, struct csv *csv) {
@@ -65,8 +68,7 @@ static lathe_status choose_columns(struct reading *reading, struct csv *csv) {
     reading->feature_columns = calloc((size_t)csv->features, sizeof(int64_t));
     if (!reading->feature_columns) return csv_table_no_memory(&reading->table);
     if (listed) return choose_listed(reading, csv);
-    choose_others(reading);
-    return LATHE_OK;
+    return choose_others(reading, csv);
 }
 
 /* ---- rows ---- */

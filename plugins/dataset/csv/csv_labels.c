@@ -106,25 +106,17 @@ static lathe_status sort_names(struct maker *maker) {
     return LATHE_OK;
 }
 
-static int64_t find_class(const struct maker *maker, const struct csv_field *name,
-                          int is_sorted) {
-    if (is_sorted) {
-        const struct csv_field *found =
-            bsearch(name, maker->names, (size_t)maker->name_count, sizeof *maker->names,
-                    compare_names);
-        return found ? found - maker->names : -1;
-    }
+static int64_t find_class(const struct maker *maker, const struct csv_field *name) {
     for (int64_t i = 0; i < maker->name_count; i++)
         if (!csv_compare(name, &maker->names[i])) return i;
     return -1;
 }
 
-static lathe_status take_names(const struct maker *maker, int is_sorted,
-                               struct csv_labels *made) {
+static lathe_status take_names(const struct maker *maker, struct csv_labels *made) {
     made->classes = maker->name_count;
     for (int64_t i = 0; i < maker->count; i++) {
         const struct csv_label *label = &maker->labels[i];
-        int64_t number = find_class(maker, &label->field, is_sorted);
+        int64_t number = find_class(maker, &label->field);
         if (number < 0) {
             char text[64];
             csv_text(&label->field, text, sizeof text);
@@ -138,18 +130,48 @@ static lathe_status take_names(const struct maker *maker, int is_sorted,
     return LATHE_OK;
 }
 
-/* The order decides what every class number means, so it is shown. */
-static void log_names(const struct maker *maker) {
-    char line[480], name[64];
-    size_t used =
-        (size_t)snprintf(line, sizeof line, "%s: %lld classes:", maker->table->path,
-                         (long long)maker->name_count);
-    for (int64_t i = 0; i < maker->name_count && used < sizeof line; i++) {
-        csv_text(&maker->names[i], name, sizeof name);
-        used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", i ? "," : "",
-                                 name);
+/* As it stands in JSON, its quotes included; returns the length, 0 when there is no
+ * room. */
+static size_t quote_name(const struct csv_field *name, char *to, size_t size) {
+    char text[128];
+    size_t used = 0, length = csv_text(name, text, sizeof text);
+    if (length >= sizeof text || size < 6 * length + 3) return 0;
+    to[used++] = '"';
+    for (const char *at = text; *at; at++) {
+        if (*at == '"' || *at == '\\') to[used++] = '\\';
+        if ((unsigned char)*at < ' ')
+            used += (size_t)snprintf(to + used, 7, "\\u%04x", (unsigned)*at);
+        else
+            to[used++] = *at;
     }
-    lathe_log(maker->table->host, LATHE_LOG_INFO, "%s", line);
+    to[used++] = '"';
+    return used;
+}
+
+/* A file alone cannot number its texts: another one of the experiment, which has
+ * other texts, would number them otherwise, and nobody could tell. So the experiment
+ * does; the line for it is printed. */
+static lathe_status ask_for_names(struct maker *maker) {
+    char list[300];
+    size_t used = 0;
+    int64_t shown = 0;
+    lathe_status status = sort_names(maker);
+    if (status) return status;
+    for (; shown < maker->name_count; shown++) {
+        size_t between = shown ? 2 : 0;
+        size_t length = quote_name(&maker->names[shown], list + used + between,
+                                   sizeof list - used - between);
+        if (!length) break;
+        memcpy(list + used, ", ", between);
+        used += between + length;
+    }
+    list[used] = '\0';
+    return lathe_fail(
+        maker->table->host, LATHE_EINVAL,
+        "%s: labels that are text need an order, the same for every file; add "
+        "\"classes\": [%s%s]%s",
+        maker->table->path, list, shown < maker->name_count ? ", …" : "",
+        shown < maker->name_count ? " with all that there are" : "");
 }
 
 static lathe_status make_names(struct maker *maker, struct csv_labels *made) {
@@ -158,9 +180,8 @@ static lathe_status make_names(struct maker *maker, struct csv_labels *made) {
     maker->names = calloc((size_t)most, sizeof *maker->names);
     if (!maker->names) return csv_table_no_memory(maker->table);
     maker->name_count = listed;
-    lathe_status status = listed ? take_option_names(maker) : sort_names(maker);
-    if (!status) status = take_names(maker, !listed, made);
-    if (!status) log_names(maker);
+    lathe_status status = listed ? take_option_names(maker) : ask_for_names(maker);
+    if (!status) status = take_names(maker, made);
     free(maker->names);
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the label column means: numbers to come near, or classes. The class of a text
- * never depends on the order of the rows. */
+ * never depends on what a file holds: the option "classes" says it. */
 #ifndef CSV_LABELS_H
 #define CSV_LABELS_H
 

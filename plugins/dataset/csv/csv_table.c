@@ -144,17 +144,22 @@ static lathe_status fail_no_column(const struct csv_table *table, const char *na
                       table->path, name, (long long)table->header_count, text, best);
 }
 
+static lathe_status fail_two_columns(const struct csv_table *table, int64_t first,
+                                     int64_t second) {
+    char name[SHOWN];
+    csv_text(&table->header[first], name, sizeof name);
+    return lathe_fail(table->host, LATHE_EDATA,
+                      "%s has two columns \"%s\": %lld and %lld; use their indices",
+                      table->path, name, (long long)first, (long long)second);
+}
+
 static lathe_status find_name(const struct csv_table *table, const char *name,
                               int64_t *column) {
     struct csv_field wanted = {name, (uint32_t)strlen(name), 0};
     int64_t found = -1;
     for (int64_t i = 0; i < table->columns; i++) {
         if (csv_compare(&table->header[i], &wanted)) continue;
-        if (found >= 0)
-            return lathe_fail(
-                table->host, LATHE_EDATA,
-                "%s has two columns \"%s\": %lld and %lld; use their indices",
-                table->path, name, (long long)found, (long long)i);
+        if (found >= 0) return fail_two_columns(table, found, i);
         found = i;
     }
     if (found < 0) return fail_no_column(table, name);
@@ -188,6 +193,53 @@ lathe_status csv_table_column(const struct csv_table *table, const char *path,
                           table->path, (long long)index, (long long)table->columns - 1);
     *column = index;
     return LATHE_OK;
+}
+
+struct named {
+    const struct csv_field *name;
+    int64_t column;
+};
+
+static int compare_named(const void *a, const void *b) {
+    const struct named *first = a, *second = b;
+    int order = csv_compare(first->name, second->name);
+    return order ? order : first->column < second->column ? -1 : 1;
+}
+
+static void log_named(const struct csv_table *table, const struct named *named,
+                      int64_t count) {
+    char line[480], name[SHOWN];
+    size_t used = (size_t)snprintf(
+        line, sizeof line, "%.200s: %lld features:", table->path, (long long)count);
+    for (int64_t i = 0; i < count; i++) {
+        if (used + sizeof name + 8 > sizeof line) {
+            snprintf(line + used, sizeof line - used, ", …");
+            break;
+        }
+        csv_text(named[i].name, name, sizeof name);
+        used += (size_t)snprintf(line + used, sizeof line - used, "%s %s", i ? "," : "",
+                                 name);
+    }
+    lathe_log(table->host, LATHE_LOG_INFO, "%s", line);
+}
+
+lathe_status csv_table_sort(const struct csv_table *table, int64_t *columns,
+                            int64_t count) {
+    if (!has_names(table)) return LATHE_OK;
+    struct named *named = calloc((size_t)count, sizeof *named);
+    if (!named) return csv_table_no_memory(table);
+    for (int64_t i = 0; i < count; i++)
+        named[i] = (struct named){&table->header[columns[i]], columns[i]};
+    qsort(named, (size_t)count, sizeof *named, compare_named);
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; i < count && !status; i++) {
+        columns[i] = named[i].column;
+        if (i && !csv_compare(named[i].name, named[i - 1].name))
+            status = fail_two_columns(table, columns[i - 1], columns[i]);
+    }
+    if (!status) log_named(table, named, count);
+    free(named);
+    return status;
 }
 
 lathe_status csv_table_fail(const struct csv_table *table, int64_t line, int64_t column,

@@ -27,6 +27,10 @@ lathe_status csv_table_next(struct csv_table *table);
 /* The column that the option at `path` names. */
 lathe_status csv_table_column(const struct csv_table *table, const char *path,
                               int64_t *column);
+/* Puts columns into the byte order of their names, which have to differ, and logs it.
+ * Without names they stay. */
+lathe_status csv_table_sort(const struct csv_table *table, int64_t *columns,
+                            int64_t count);
 /* Says why a field of the column, at that line, is no number of `kind`. */
 lathe_status csv_table_fail(const struct csv_table *table, int64_t line, int64_t column,
                             const struct csv_field *field, enum csv_number kind);

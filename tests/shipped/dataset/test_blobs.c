@@ -91,11 +91,17 @@ static void noise_is_normal_with_the_given_spread(void **state) {
     trial_end(&trial);
 }
 
-static void more_than_there_is_memory_for_is_refused(void **state) {
+static void more_centres_than_anybody_waits_for_are_refused(void **state) {
     (void)state;
-    trial_refused("dataset/blobs",
-                  "{\"samples\": 1, \"features\": 9007199254740991, \"classes\": 4096}",
-                  NULL, LATHE_ENOMEM, "out of memory for 4096 classes");
+    static const char *const asked[][2] = {
+        {"{\"samples\": 1, \"features\": 9007199254740991, \"classes\": 4096}",
+         "at most 268435456, and 9007199254740991 times 4096 was asked for"},
+        {"{\"samples\": 1, \"features\": 9007199254740991, \"classes\": 1}", "at most"},
+        {"{\"samples\": 1, \"features\": 1, \"classes\": 9007199254740991}", "at most"},
+        {"{\"samples\": 1, \"features\": 67108865, \"classes\": 4}", "at most"},
+    };
+    for (int i = 0; i < 4; i++)
+        trial_refused("dataset/blobs", asked[i][0], NULL, LATHE_EINVAL, asked[i][1]);
 }
 
 int main(void) {
@@ -105,7 +111,7 @@ int main(void) {
         cmocka_unit_test(data_depends_on_its_own_seed_and_on_no_other),
         cmocka_unit_test(without_spread_every_sample_is_its_centre),
         cmocka_unit_test(noise_is_normal_with_the_given_spread),
-        cmocka_unit_test(more_than_there_is_memory_for_is_refused),
+        cmocka_unit_test(more_centres_than_anybody_waits_for_are_refused),
     };
     return cmocka_run_group_tests_name("blobs", tests, NULL, NULL);
 }

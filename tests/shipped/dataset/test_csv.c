@@ -27,6 +27,7 @@ static int end(void **state) {
     "5.1,3.5,setosa\n"                                                                 \
     "7,-3.2e0,virginica\n"                                                             \
     "6.3,3.3,\"setosa\"\n"
+#define KINDS ", \"label\": \"kind\", \"classes\": [\"setosa\", \"virginica\"]"
 
 /* `options` follows "file" in the object: ", \"label\": 2". */
 static void open_csv(const char *content, const char *options) {
@@ -70,9 +71,9 @@ static void assert_classes(const int32_t *expected, int count) {
 
 /* ---- columns ---- */
 
-static void text_labels_are_classes_in_byte_order(void **state) {
+static void text_labels_are_the_classes_that_are_listed(void **state) {
     (void)state;
-    open_csv(FLOWERS, ", \"label\": \"kind\"");
+    open_csv(FLOWERS, KINDS);
     assert_int_equal(trial.samples, 3);
     assert_int_equal(trial.field_count, 2);
     assert_string_equal(trial.names[0], "input");
@@ -83,28 +84,60 @@ static void text_labels_are_classes_in_byte_order(void **state) {
     assert_int_equal(trial.fields[1].bits, 32);
     assert_int_equal(trial.fields[1].rank, 0);
     assert_int_equal(trial.fields[1].classes, 2);
-    assert_non_null(strstr(trial.host.logged, "2 classes: setosa, virginica"));
+    assert_non_null(strstr(trial.host.logged, "data.csv: 2 features: length, width"));
     read_all_samples();
     assert_floats(trial.input, (float[]){5.1f, 3.5f, 7, -3.2f, 6.3f, 3.3f}, 6);
     assert_classes((int32_t[]){0, 1, 0}, 3);
     trial_end(&trial);
 }
 
-static void classes_do_not_depend_on_the_order_of_rows(void **state) {
+/* A file with fewer of them would number them otherwise, and the loss would be of wrong
+ * labels. */
+static void text_labels_are_never_numbered_by_a_file(void **state) {
     (void)state;
-    open_csv("x,y\n1,b\n2,c\n3,a\n", ", \"label\": \"y\"");
+    const char *label = ", \"label\": \"y\"";
+    refuse("x,y\n1,b\n2,c\n3,a\n4,b\n", label, LATHE_EINVAL,
+           "data.csv: labels that are text need an order, the same for every file; add "
+           "\"classes\": [\"a\", \"b\", \"c\"]");
+    refuse("x,y\n1,\"say \"\"a\"\"\"\n2,\"c\\\n\"\n", label, LATHE_EINVAL,
+           "add \"classes\": [\"c\\\\\\u000a\", \"say \\\"a\\\"\"]");
+    refuse("x,y\n1,+1\n2,-1\n", ", \"label\": \"y\", \"task\": \"classification\"",
+           LATHE_EINVAL, "add \"classes\": [\"+1\", \"-1\"]");
+    char many[4096] = "x,y\n";
+    for (int i = 0; i < 200; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), "1,class-%03d\n", i);
+    refuse(many, label, LATHE_EINVAL, "[\"class-000\", \"class-001\", ");
+    refuse(many, label, LATHE_EINVAL, "\", …] with all that there are");
+    open_csv("x,y\n1,c\n2,c\n",
+             ", \"label\": \"y\", \"classes\": [\"a\", \"b\", \"c\"]");
+    assert_int_equal(trial.fields[1].classes, 3);
     read_all_samples();
-    assert_classes((int32_t[]){1, 2, 0}, 3);
+    assert_classes((int32_t[]){2, 2}, 2);
     trial_end(&trial);
-    open_csv("x,y\n3,a\n2,c\n1,b\n", ", \"label\": \"y\"");
+}
+
+static void columns_in_another_order_are_the_same_features(void **state) {
+    (void)state;
+    open_csv("b,y,a,c\n2,0.5,1,3\n", ", \"label\": \"y\"");
     read_all_samples();
-    assert_classes((int32_t[]){0, 2, 1}, 3);
+    assert_floats(trial.input, (float[]){1, 2, 3}, 3);
+    assert_non_null(strstr(trial.host.logged, "data.csv: 3 features: a, b, c"));
+    trial_end(&trial);
+    open_csv("y,c,b,a\n0.5,3,2,1\n", ", \"label\": \"y\"");
+    read_all_samples();
+    assert_floats(trial.input, (float[]){1, 2, 3}, 3);
+    trial_end(&trial);
+    refuse("b,y,a,b\n1,2,3,4\n", ", \"label\": \"y\"", LATHE_EDATA,
+           "has two columns \"b\": 0 and 3; use their indices");
+    open_csv("b,y,a,b\n1,2,3,4\n", ", \"label\": \"y\", \"features\": [3, 0, 2]");
+    read_all_samples();
+    assert_floats(trial.input, (float[]){4, 1, 3}, 3);
     trial_end(&trial);
 }
 
 static void samples_are_read_in_any_order(void **state) {
     (void)state;
-    open_csv(FLOWERS, ", \"label\": \"kind\"");
+    open_csv(FLOWERS, KINDS);
     const int64_t indices[] = {2, 1};
     assert_int_equal(trial_read(&trial, indices, 2), LATHE_OK);
     assert_floats(trial.input, (float[]){6.3f, 3.3f, 7, -3.2f}, 4);
@@ -129,11 +162,6 @@ static void numbers_can_be_classes_when_asked(void **state) {
     assert_int_equal(trial.fields[1].classes, 3);
     read_all_samples();
     assert_classes((int32_t[]){2, 0}, 2);
-    trial_end(&trial);
-    open_csv("x,y\n1,+1\n2,-1\n", ", \"label\": \"y\", \"task\": \"classification\"");
-    assert_int_equal(trial.fields[1].classes, 2);
-    read_all_samples();
-    assert_classes((int32_t[]){0, 1}, 2);
     trial_end(&trial);
 }
 
@@ -297,8 +325,9 @@ static void a_file_without_rows_or_columns_is_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_labels_are_classes_in_byte_order),
-        cmocka_unit_test(classes_do_not_depend_on_the_order_of_rows),
+        cmocka_unit_test(text_labels_are_the_classes_that_are_listed),
+        cmocka_unit_test(text_labels_are_never_numbered_by_a_file),
+        cmocka_unit_test(columns_in_another_order_are_the_same_features),
         cmocka_unit_test(samples_are_read_in_any_order),
         cmocka_unit_test(number_labels_are_regression),
         cmocka_unit_test(numbers_can_be_classes_when_asked),

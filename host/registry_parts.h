@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What registry.c, which scans, and registry_find.c, which finds, share. */
+#ifndef HOST_REGISTRY_PARTS_H
+#define HOST_REGISTRY_PARTS_H
+
+#include "registry.h"
+
+struct registry {
+    struct registry_entry *entries;
+    size_t entry_count, entry_capacity;
+    struct registry_place *places;
+    size_t place_count, place_capacity;
+    struct json *format; /* of manifests */
+};
+
+/* The first of this status, kind and name; NULL: none. */
+const struct registry_entry *registry_entry_of(const struct registry *registry,
+                                               enum registry_status status,
+                                               uint32_t kind, const char *name);
+
+#endif

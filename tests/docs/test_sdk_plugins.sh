@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+# labels: no-tsan
+# The plugins in sdk/README.md build as shown, and train together.
+source "$(dirname "$0")/docs.bash"
+needs_plain_build
+
+compile=$(sed -n '/^cc -std=c11/,/[^\\]$/p' "$SOURCE/sdk/README.md")
+[[ -n $compile ]]
+ln -s "$SOURCE/sdk" sdk
+for ((n = 1; ; n++)); do
+    block sdk/README.md json "$n" >plugin.json
+    name=$(sed -nE 's/.*"kind": .*"name": "([^"]*)".*/\1/p' plugin.json)
+    [[ -n $name ]] || break
+    mkdir "$name"
+    mv plugin.json "$name"
+    block sdk/README.md c "$n" >"$name/$name.c"
+    (
+        cd "$name"
+        ln -s ../sdk sdk
+        eval "${compile//loss-spike/$name} -lm"
+    )
+done
+ls -d loss-spike circle adagrad
+mv plugin.json mine.json
+lathe plugins --plugin-path . | grep -E ' (loss-spike|circle|adagrad) '
+
+lathe run mine.json seed=7 --plugin-path . --run-dir run
+cut -c 1-100 run/metrics.jsonl | tail -n 2
+# Each split has points of its own.
+grep '"step":630' run/metrics.jsonl | cut -d '"' -f 4 | sort -u | xargs |
+    grep -x 'train validation'
