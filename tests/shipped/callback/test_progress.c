@@ -17,7 +17,6 @@
 #define STEP_SECONDS 0.01
 #define END '\a' /* nothing shows it */
 
-/* Seconds; below 0: those of this process alone, for the machine may be busy. */
 struct fixture {
     struct fake_host host; /* first: a host's context is its fake */
     void *self;
