@@ -116,7 +116,6 @@ lathe_status session_begin_records(lathe_session *s) {
         status = write_text(s, "resolved.json", &resolved);
     else
         text_finish(&resolved);
-    if (status == LATHE_OK) status = write_status(s, "running", 0);
     if (status == LATHE_OK) status = begin_environment(s);
     if (status == LATHE_OK) status = rundir_link_latest(s->rundir, &s->err);
     return status;
