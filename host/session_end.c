@@ -71,9 +71,9 @@ static lathe_status end_training(lathe_session *s, lathe_status status) {
 }
 
 lathe_status lathe_run_end(lathe_session *s, lathe_status status) {
-    if (s->is_ended) return fail(&s->err, LATHE_EINVAL, "the run has ended before");
+    if (s->place == PLACE_ENDED)
+        return fail(&s->err, LATHE_EINVAL, "the run has ended before");
     workers_adopt();
-    s->is_ended = true;
     s->place = PLACE_ENDED;
     if (status > 0) status = LATHE_OK;
     if (status == LATHE_OK && is_asked(s, "failed"))

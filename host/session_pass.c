@@ -122,15 +122,6 @@ lathe_status session_backward(lathe_session *s) {
 
 /* ---- predict ---- */
 
-static lathe_tensor rows_of(const lathe_tensor *whole, int64_t first, int64_t rows) {
-    lathe_tensor part = *whole;
-    size_t bytes = whole->bits / 8;
-    for (uint32_t i = 1; i < whole->rank; i++) bytes *= (size_t)whole->shape[i];
-    part.data = (char *)whole->data + (size_t)first * bytes;
-    part.shape[0] = rows;
-    return part;
-}
-
 static lathe_status predict_rows(lathe_session *s, const lathe_batch *batch,
                                  const lathe_tensor *outputs, int64_t first,
                                  int64_t rows) {
@@ -138,9 +129,9 @@ static lathe_status predict_rows(lathe_session *s, const lathe_batch *batch,
     lathe_tensor fields[64];
     void *places[64];
     for (uint32_t i = 0; i < batch->field_count; i++)
-        fields[i] = rows_of(&batch->fields[i], first, rows);
+        fields[i] = session_rows(&batch->fields[i], first, rows);
     for (int64_t i = 0; i < s->output_count; i++)
-        places[i] = rows_of(&outputs[i], first, rows).data;
+        places[i] = session_rows(&outputs[i], first, rows).data;
     const lathe_batch part = {.size = sizeof part,
                               .field_count = batch->field_count,
                               .rows = rows,

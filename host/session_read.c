@@ -5,10 +5,13 @@
 
 #include "session_state.h"
 
-static size_t row_bytes(const lathe_tensor *tensor) {
-    size_t bytes = tensor->bits / 8;
-    for (uint32_t i = 1; i < tensor->rank; i++) bytes *= (size_t)tensor->shape[i];
-    return bytes;
+lathe_tensor session_rows(const lathe_tensor *whole, int64_t first, int64_t rows) {
+    lathe_tensor part = *whole;
+    size_t bytes = whole->bits / 8;
+    for (uint32_t i = 1; i < whole->rank; i++) bytes *= (size_t)whole->shape[i];
+    part.data = (char *)whole->data + (size_t)first * bytes;
+    part.shape[0] = rows;
+    return part;
 }
 
 static void cut_slice(lathe_session *s, struct shard *shard, int64_t first,
@@ -17,14 +20,10 @@ static void cut_slice(lathe_session *s, struct shard *shard, int64_t first,
     shard->batch.rows = rows;
     shard->batch.epoch = s->batch.epoch;
     shard->batch.position = s->batch.position + first;
-    for (uint32_t i = 0; i < s->batch.field_count; i++) {
-        shard->tensors[i].data =
-            (char *)s->tensors[i].data + (size_t)first * row_bytes(&s->tensors[i]);
-        shard->tensors[i].shape[0] = rows;
-    }
+    for (uint32_t i = 0; i < s->batch.field_count; i++)
+        shard->tensors[i] = session_rows(&s->tensors[i], first, rows);
     for (int64_t i = 0; s->wants_outputs && i < s->output_count; i++)
-        shard->outputs[i] = (char *)s->output_tensors[i].data +
-                            (size_t)first * row_bytes(&s->output_tensors[i]);
+        shard->outputs[i] = session_rows(&s->output_tensors[i], first, rows).data;
 }
 
 /* A model that couples rows gets fewer slices of a short micro-batch, none too thin. */

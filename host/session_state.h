@@ -196,7 +196,7 @@ struct lathe_session {
     int64_t samples_before; /* of the step just made */
     struct sums window;
     bool is_profiled; /* the clock is looked at round every call of a plugin */
-    bool is_epoch_done, is_ended, has_warned_weight;
+    bool is_epoch_done, has_warned_weight;
     int threads_before; /* of the process, when all was composed */
     double began;       /* clock */
     struct interval log_due, validate_due;
@@ -262,6 +262,7 @@ void session_clocked(const lathe_session *s, struct plugin *plugin, int function
 const void *session_profile(lathe_session *s);
 
 /* session_when.c */
+lathe_progress session_progress(const lathe_session *s); /* for the schedule */
 int64_t session_steps(const lathe_session *s, const struct duration *duration);
 void session_set_horizon(lathe_session *s);
 bool session_is_complete(const lathe_session *s); /* `until` is met */
@@ -281,6 +282,9 @@ lathe_status session_visit(lathe_session *s, enum split split);
 /* session_train.c */
 /* LATHE_EINVAL where a piece of the loop is called out of its order. */
 lathe_status session_allow(lathe_session *s, unsigned places, const char *function);
+
+/* Rows first … first+rows-1 of a tensor. */
+lathe_tensor session_rows(const lathe_tensor *whole, int64_t first, int64_t rows);
 
 /* session_pass.c */
 /* Runs every slice that has rows forward; sums over the tree go to *sums and

@@ -114,10 +114,7 @@ static lathe_status take_rate(lathe_session *s) {
     double factor = 1;
     if (s->schedule.use) {
         const lathe_schedule_ops *ops = s->schedule.ops;
-        const lathe_progress progress = {.size = sizeof progress,
-                                         .step = s->now.step,
-                                         .steps = s->now.steps_total,
-                                         .steps_per_epoch = s->now.steps_per_epoch};
+        const lathe_progress progress = session_progress(s);
         int64_t since = session_clock(s);
         factor = ops->factor(s->schedule.self, &progress);
         session_clocked(s, &s->schedule, TIMED_FACTOR, since);

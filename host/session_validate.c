@@ -51,10 +51,7 @@ static lathe_status tell_schedule(lathe_session *s) {
     metrics_view(s->metrics, s->schedule_watch, &view);
     if (view.step != s->now.step) return LATHE_OK;
     const lathe_schedule_ops *ops = s->schedule.ops;
-    const lathe_progress progress = {.size = sizeof progress,
-                                     .step = s->now.step,
-                                     .steps = s->now.steps_total,
-                                     .steps_per_epoch = s->now.steps_per_epoch};
+    const lathe_progress progress = session_progress(s);
     int64_t since = session_clock(s);
     ops->observe(s->schedule.self, &progress, view.value);
     session_clocked(s, &s->schedule, TIMED_OBSERVE, since);

@@ -35,6 +35,13 @@ void session_set_horizon(lathe_session *s) {
     s->now.steps_per_epoch = s->sampler.steps_per_epoch;
 }
 
+lathe_progress session_progress(const lathe_session *s) {
+    return (lathe_progress){.size = sizeof(lathe_progress),
+                            .step = s->now.step,
+                            .steps = s->now.steps_total,
+                            .steps_per_epoch = s->now.steps_per_epoch};
+}
+
 bool session_is_over(lathe_session *s) {
     if (atomic_load(&s->stop_asked) || s->requests & LATHE_REQUEST_STOP) return true;
     return session_is_complete(s);

@@ -5,31 +5,8 @@
 
 #include "schedule/polynomial/polynomial.c"
 
-struct fixture {
-    struct fake_host host; /* first: a host's context is its fake */
-    void *self;
-};
-
-static void open_schedule(struct fixture *f, const char *options) {
-    f->self = NULL;
-    fake_host_init(&f->host, options);
-    fake_host_manifest(&f->host, "schedule/polynomial");
-    assert_int_equal(lathe_ops_.create(&f->host.table, &f->self), LATHE_OK);
-}
-
-static void close_schedule(struct fixture *f) {
-    lathe_ops_.destroy(f->self);
-    fake_host_finish(&f->host);
-}
-
-static void expect(const struct fixture *f, int64_t step, int64_t steps,
-                   double expected) {
-    lathe_progress progress = {.size = sizeof progress, .step = step, .steps = steps};
-    double actual = lathe_ops_.factor(f->self, &progress);
-    if (!(fabs(actual - expected) < 1e-15))
-        fail_msg("step %lld of %lld: %.17g, not %.17g", (long long)step,
-                 (long long)steps, actual, expected);
-}
+#define SCHEDULE "schedule/polynomial"
+#include "curve.h"
 
 static void is_a_line_unless_told(void **state) {
     (void)state;
