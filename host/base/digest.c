@@ -11,9 +11,19 @@
 
 #define PIECE_BYTES 65536
 
-static void spell(struct sha256_ctx *sum, char hex[DIGEST_HEX]) {
+_Static_assert(sizeof(struct sha256_ctx) <= sizeof(struct digest), "nettle's fits");
+
+void digest_begin(struct digest *digest) {
+    sha256_init((struct sha256_ctx *)digest->state);
+}
+
+void digest_add(struct digest *digest, const void *bytes, size_t count) {
+    sha256_update((struct sha256_ctx *)digest->state, count, bytes);
+}
+
+void digest_end(struct digest *digest, char hex[DIGEST_HEX]) {
     uint8_t bytes[SHA256_DIGEST_SIZE];
-    sha256_digest(sum, sizeof bytes, bytes);
+    sha256_digest((struct sha256_ctx *)digest->state, sizeof bytes, bytes);
     for (size_t i = 0; i < sizeof bytes; i++) {
         hex[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
         hex[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
@@ -22,10 +32,10 @@ static void spell(struct sha256_ctx *sum, char hex[DIGEST_HEX]) {
 }
 
 void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX]) {
-    struct sha256_ctx sum;
-    sha256_init(&sum);
-    sha256_update(&sum, count, bytes);
-    spell(&sum, hex);
+    struct digest sum;
+    digest_begin(&sum);
+    digest_add(&sum, bytes, count);
+    digest_end(&sum, hex);
 }
 
 lathe_status digest_file(const char *path, const volatile int *is_cancelled,
@@ -33,8 +43,8 @@ lathe_status digest_file(const char *path, const volatile int *is_cancelled,
     int fd;
     lathe_status status = file_open(path, &fd, NULL, err);
     if (status) return status;
-    struct sha256_ctx sum;
-    sha256_init(&sum);
+    struct digest sum;
+    digest_begin(&sum);
     for (;;) {
         uint8_t piece[PIECE_BYTES];
         if (is_cancelled && __atomic_load_n(is_cancelled, __ATOMIC_RELAXED)) {
@@ -47,9 +57,9 @@ lathe_status digest_file(const char *path, const volatile int *is_cancelled,
             status = fail(err, LATHE_EIO, "cannot read \"%.400s\": %s", path,
                           strerror(errno));
         if (got <= 0) break;
-        sha256_update(&sum, (size_t)got, piece);
+        digest_add(&sum, piece, (size_t)got);
     }
     close(fd);
-    if (!status) spell(&sum, hex);
+    if (!status) digest_end(&sum, hex);
     return status;
 }

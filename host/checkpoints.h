@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* The checkpoints of a run: <run>/checkpoints/step-00001407.safetensors, written in the
+ * background, aside and then renamed, so that a name never stands for half a file; and
+ * which of them are kept. What is in one is the session's.
+ *
+ *   last.safetensors   a link to the newest
+ *   best.safetensors   a link to the best, where somebody said that one is
+ *
+ * One file is deleted only after a newer one was read back and found whole, only if the
+ * note "lathe.run" says that this run wrote it, and never what `best` points to. Hidden
+ * names ending in ".safetensors.tmp" are what a killed process left; the next write
+ * removes them, so one process at a time writes to a run (rundir has the lock). */
+#ifndef HOST_CHECKPOINTS_H
+#define HOST_CHECKPOINTS_H
+
+#include <stdbool.h>
+
+#include "base/log.h"
+#include "safetensors.h"
+
+struct checkpoints;
+
+/* What is to be written; all of it is borrowed until the write is over. */
+struct checkpoint {
+    int64_t step;
+    struct safetensor *tensors; /* gets sorted */
+    size_t tensor_count;
+    const struct safetensors_note *notes;
+    size_t note_count;
+    bool is_best;
+    int flush_fd; /* synchronised before the rename: what must not be older; -1: none */
+};
+
+/* `run` is the run's directory, `id` what "lathe.run" is. Makes nothing until the first
+ * write; the thread starts then too. */
+lathe_status checkpoints_create(const char *run, const char *id, struct log *log,
+                                struct checkpoints **checkpoints, struct error *err);
+/* How many are kept, newest and best included, which are kept in any case; 0: all. At
+ * first 1. */
+void checkpoints_keep(struct checkpoints *checkpoints, int64_t newest);
+/* Begins to write. Waits for the one before, and says so in the log when that takes
+ * long; returns its failure, in which case nothing is begun. The same step again
+ * replaces the file. LATHE_EIO, LATHE_ECREATE: what was there before is untouched. */
+lathe_status checkpoints_write(struct checkpoints *checkpoints,
+                               const struct checkpoint *checkpoint, struct error *err);
+/* Is one being written? Its failure is told once, here or by write or wait. */
+bool checkpoints_is_busy(const struct checkpoints *checkpoints);
+lathe_status checkpoints_poll(struct checkpoints *checkpoints, struct error *err);
+/* Waits until nothing is being written. */
+lathe_status checkpoints_wait(struct checkpoints *checkpoints, struct error *err);
+/* Path of the newest that this process wrote or began from; NULL: none. Borrowed until
+ * the next write. */
+const char *checkpoints_last(const struct checkpoints *checkpoints);
+/* The run goes on from this file, which stays until a newer one is whole. */
+void checkpoints_resumed(struct checkpoints *checkpoints, const char *path);
+void checkpoints_destroy(struct checkpoints *checkpoints); /* waits; NULL is fine */
+
+/* Opens the newest whole checkpoint of a run's directory and verifies it; each that is
+ * not whole is named in the log, with why. *file NULL and LATHE_OK: there is none. Its
+ * path, the caller's, goes to *path. */
+lathe_status checkpoints_newest(const char *run, struct log *log,
+                                struct safetensors **file, char **path,
+                                struct error *err);
+
+#endif
