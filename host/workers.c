@@ -3,6 +3,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include <immintrin.h>
 #endif
 
-#define SPINS 1000 /* pauses of 40 to 140 cycles: 10 to 50 microseconds */
+#define SPINS 1000  /* pauses of 40 to 140 cycles: 10 to 50 microseconds */
+#define PATIENCE 32 /* runs between two attempts to get a processor of one's own */
 
 /* A number that threads wait on: they spin a little, then sleep. On its own cache
  * line. */
@@ -26,6 +28,8 @@ struct worker {
     struct workers *owner;
     pthread_t thread;
     int index;
+    int patience;    /* runs until it may step aside again */
+    _Atomic int cpu; /* where it was in its last run; -1: nobody knows */
 };
 
 struct workers {
@@ -34,6 +38,7 @@ struct workers {
     int count;
     bool flush_denormals;
     _Atomic bool is_ending;
+    _Atomic int cpu; /* of the thread that runs part 0 */
     void (*part)(void *context, int worker);
     void *context;
     struct worker helpers[];
@@ -95,6 +100,41 @@ static void restore_arithmetic(uint32_t before) {
 #endif
 }
 
+/* Takes the processors of those before this worker out of *set. Is one of them
+ * `here`? */
+static bool leave_to_others(const struct worker *worker, int here, cpu_set_t *set) {
+    bool is_taken = false;
+    for (int i = 0; i < worker->index; i++) {
+        const struct workers *w = worker->owner;
+        int cpu = atomic_load_explicit(i ? &w->helpers[i - 1].cpu : &w->cpu,
+                                       memory_order_relaxed);
+        if (cpu < 0) continue;
+        CPU_CLR((size_t)cpu, set);
+        is_taken |= cpu == here;
+    }
+    return is_taken;
+}
+
+/* Some kernels wake a thread on the processor of who wakes it, though another is idle,
+ * then see no more than one of the two ready at a time, and leave it there: both work
+ * in turns on one core. So a helper that runs where one before it runs asks for any
+ * other place, and is then free again to go anywhere. Where there is none it stays. */
+static void step_aside(struct worker *worker) {
+    const int here = sched_getcpu();
+    cpu_set_t all, others;
+    CPU_ZERO(&others);
+    atomic_store_explicit(&worker->cpu, here, memory_order_relaxed);
+    if (worker->patience > 0) worker->patience--;
+    if (!leave_to_others(worker, here, &others) || worker->patience) return;
+    worker->patience = PATIENCE;
+    if (sched_getaffinity(0, sizeof all, &all)) return;
+    others = all;
+    leave_to_others(worker, here, &others);
+    if (!CPU_COUNT(&others) || sched_setaffinity(0, sizeof others, &others)) return;
+    sched_setaffinity(0, sizeof all, &all);
+    atomic_store_explicit(&worker->cpu, sched_getcpu(), memory_order_relaxed);
+}
+
 static void *turn(void *argument) {
     struct worker *worker = argument;
     struct workers *w = worker->owner;
@@ -103,16 +143,21 @@ static void *turn(void *argument) {
     for (uint32_t generation = 0;; generation++) {
         wait_while(&w->start, generation);
         if (atomic_load(&w->is_ending)) return NULL;
+        step_aside(worker);
         w->part(w->context, worker->index);
         atomic_fetch_add(&w->done.value, 1);
         wake(&w->done);
     }
 }
 
-/* Signals are for the loop's thread: helpers start with all of them blocked. */
+/* Signals are for the loop's thread: helpers start with all of them blocked, but for
+ * those that are a thread's own fault. */
 static int start_helper(struct worker *worker) {
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigdelset(&all, faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(&worker->thread, NULL, turn, worker);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -157,6 +202,7 @@ void workers_run(struct workers *w, void (*part)(void *context, int worker),
         w->part = part;
         w->context = context;
         atomic_store(&w->done.value, 0);
+        atomic_store_explicit(&w->cpu, sched_getcpu(), memory_order_relaxed);
         atomic_fetch_add(&w->start.value, 1);
         wake(&w->start);
     }

@@ -5,15 +5,13 @@
 
 #include "elementary.h"
 
-/* y[rows,width] = relu(y + bias[width]). Written so that NaN is not "less than 0". */
-static void relu_forward(int64_t rows, int64_t width, const float *restrict bias,
-                         float *restrict kept, float *restrict y) {
+/* y[count] = relu(y). Written so that NaN is not "less than 0". */
+static void relu_forward(int64_t count, float *restrict kept, float *restrict y) {
     (void)kept;
-    for (int64_t row = 0; row < rows; row++, y += width)
-        for (int64_t i = 0; i < width; i++) {
-            float x = y[i] + bias[i];
-            y[i] = x < 0.0f ? 0.0f : x;
-        }
+    for (int64_t i = 0; i < count; i++) {
+        float x = y[i];
+        y[i] = x < 0.0f ? 0.0f : x;
+    }
 }
 
 /* d[count] = 0 where y is 0 */
@@ -26,17 +24,15 @@ static void relu_backward(int64_t count, const float *restrict kept,
     }
 }
 
-/* y[rows,width] = x Phi(x), kept = Phi(x) + x phi(x), x = y + bias[width]. The slope
- * comes almost free here, and backward is a product. */
-static void gelu_forward(int64_t rows, int64_t width, const float *restrict bias,
-                         float *restrict kept, float *restrict y) {
-    for (int64_t row = 0; row < rows; row++, y += width, kept += width)
-        for (int64_t i = 0; i < width; i++) {
-            float x = y[i] + bias[i], density;
-            float below = elementary_normal(x, &density);
-            y[i] = x * below;
-            kept[i] = below + x * density;
-        }
+/* y[count] = y Phi(y), kept = Phi(y) + y phi(y). The slope comes almost free here, and
+ * backward is a product. */
+static void gelu_forward(int64_t count, float *restrict kept, float *restrict y) {
+    for (int64_t i = 0; i < count; i++) {
+        float x = y[i], density;
+        float below = elementary_normal(x, &density);
+        y[i] = x * below;
+        kept[i] = below + x * density;
+    }
 }
 
 /* d[count] *= slope, which forward kept */
@@ -46,12 +42,10 @@ static void gelu_backward(int64_t count, const float *restrict kept,
     for (int64_t i = 0; i < count; i++) d[i] *= kept[i];
 }
 
-/* y[rows,width] = tanh(y + bias[width]) */
-static void tanh_forward(int64_t rows, int64_t width, const float *restrict bias,
-                         float *restrict kept, float *restrict y) {
+/* y[count] = tanh(y) */
+static void tanh_forward(int64_t count, float *restrict kept, float *restrict y) {
     (void)kept;
-    for (int64_t row = 0; row < rows; row++, y += width)
-        for (int64_t i = 0; i < width; i++) y[i] = elementary_tanh(y[i] + bias[i]);
+    for (int64_t i = 0; i < count; i++) y[i] = elementary_tanh(y[i]);
 }
 
 /* d[count] *= 1 - y^2 */
@@ -71,17 +65,4 @@ const struct activation *activation_find(const char *name) {
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (!strcmp(activations[i].name, name)) return &activations[i];
     return NULL;
-}
-
-void bias_forward(int64_t rows, int64_t width, const float *restrict bias,
-                  float *restrict y) {
-    for (int64_t row = 0; row < rows; row++, y += width)
-        for (int64_t i = 0; i < width; i++) y[i] += bias[i];
-}
-
-void bias_backward(int64_t rows, int64_t width, const float *restrict d, int add,
-                   float *restrict db) {
-    if (!add) memset(db, 0, (size_t)width * sizeof *db);
-    for (int64_t row = 0; row < rows; row++, d += width)
-        for (int64_t i = 0; i < width; i++) db[i] += d[i];
 }

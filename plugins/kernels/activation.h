@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Activations of a layer, fused with its bias: one pass while the output is hot.
+/* Activations of a layer, element by element and so in any layout: one pass while the
+ * output is hot, from which the slope is known too.
  *
  *   relu  y = max(x, 0)
  *   gelu  y = x Phi(x), Phi(x) = (1 + erf(x / sqrt 2)) / 2: the exact form, which is
@@ -16,19 +17,13 @@
 struct activation {
     const char *name;
     int keeps; /* does backward need `kept`? Otherwise pass NULL. */
-    /* y[rows,width] = f(y + bias[width]); kept[rows,width]: for backward */
-    void (*forward)(int64_t rows, int64_t width, const float *bias, float *kept,
-                    float *y);
+    /* y[count] = f(y); kept[count]: for backward */
+    void (*forward)(int64_t count, float *kept, float *y);
     /* d[count] *= f'; y and kept as forward left them */
     void (*backward)(int64_t count, const float *kept, const float *y, float *d);
 };
 
 /* NULL: no such activation. */
 const struct activation *activation_find(const char *name);
-
-/* y[rows,width] += bias[width] */
-void bias_forward(int64_t rows, int64_t width, const float *bias, float *y);
-/* db[width] = (add ? db : 0) + sum over rows of d[rows,width], row after row */
-void bias_backward(int64_t rows, int64_t width, const float *d, int add, float *db);
 
 #endif

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# lathe_add_variants(target name.c … [OPTIONS …])
+# lathe_add_variants(target name.c … [FUSED] [OPTIONS …])
 # Adds each name.c to the target, compiled once per variant of lathe-variants.h, and the
 # functions of name.h, each calling the variant that suits the processor. Nothing is to be
 # listed: all that name.h declares is renamed in the variants and made plain again.
 # A prototype starts in the first column and names its parameters, which are no arrays and
-# no pointers to functions.
+# no pointers to functions. FUSED: multiplications and additions may become one, where the
+# variant has that; the variants' bits may differ then.
 include(CheckSymbolExists)
 check_symbol_exists(__x86_64__ "" LATHE_X86_64)
 
@@ -13,7 +14,7 @@ set(LATHE_VARIANTS base)
 set(LATHE_VARIANT_base "")
 if(LATHE_X86_64)
   list(APPEND LATHE_VARIANTS avx2 avx512)
-  set(LATHE_VARIANT_avx2 -mavx2)
+  set(LATHE_VARIANT_avx2 -mavx2 -mfma)
   set(LATHE_VARIANT_avx512
     -mavx512f -mavx512vl -mavx512bw -mavx512dq -mprefer-vector-width=512)
 endif()
@@ -39,6 +40,7 @@ function(lathe_write_dispatch prototype name result)
   set(function ${CMAKE_MATCH_2})
   string(REGEX REPLACE "[^,]*[ *]([a-z0-9_]+)(,|$)" "\\1\\2 " arguments "${CMAKE_MATCH_3}")
   string(STRIP "${arguments}" arguments)
+  string(REGEX REPLACE "^void$" "" arguments "${arguments}")
   set(call "${function}_variants[variant_widest()](${arguments});")
   if(NOT type STREQUAL "void ")
     set(call "return ${call}")
@@ -48,7 +50,11 @@ function(lathe_write_dispatch prototype name result)
 endfunction()
 
 function(lathe_add_variants target)
-  cmake_parse_arguments(arg "" "" OPTIONS ${ARGN})
+  cmake_parse_arguments(arg FUSED "" OPTIONS ${ARGN})
+  set(contract off)
+  if(arg_FUSED)
+    set(contract fast)
+  endif()
   foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
     get_filename_component(source ${source} ABSOLUTE)
     get_filename_component(name ${source} NAME_WE)
@@ -74,7 +80,7 @@ function(lathe_add_variants target)
       endif()
       list(TRANSFORM functions REPLACE "(.+)" "\\1=\\1_${variant}" OUTPUT_VARIABLE renamed)
       set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS "${renamed}"
-        COMPILE_OPTIONS "${arg_OPTIONS};-ffp-contract=off;${LATHE_VARIANT_${variant}}")
+        COMPILE_OPTIONS "${arg_OPTIONS};-ffp-contract=${contract};${LATHE_VARIANT_${variant}}")
       target_sources(${target} PRIVATE ${file})
     endforeach()
   endforeach()

@@ -6,7 +6,8 @@
  * what the build makes includes this file, and the tests, which call each variant.
  *
  * All variants give the same bits: they are the same C, nothing is fused
- * (-ffp-contract=off), a sum keeps its lanes. A NaN is only promised to be some NaN. */
+ * (-ffp-contract=off), a sum keeps its lanes. A NaN is only promised to be some NaN.
+ * Only what is added as FUSED may multiply and add in one, and says so. */
 #ifndef LATHE_VARIANTS_H
 #define LATHE_VARIANTS_H
 
@@ -27,7 +28,9 @@ static inline int variant_widest(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
         return VARIANT_AVX512;
-    return __builtin_cpu_supports("avx2") ? VARIANT_AVX2 : VARIANT_BASE;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+               ? VARIANT_AVX2
+               : VARIANT_BASE;
 }
 
 #else

@@ -3,11 +3,40 @@
 #include "golden.h"
 
 #include "kernels/activation.h"
-#include "kernels/linear.h"
+#include "kernels/dense.h"
 #include "kernels/loss.h"
+#include "kernels/panels.h"
 
 enum { MOST = 512 };
 static const double tolerance = 2e-6;
+
+enum { WIDE = 64 };
+
+static void check_linear(const struct json *c, const struct dense *dense,
+                         double *worst) {
+    int64_t rows = golden_whole(c, "rows"), in = golden_whole(c, "in");
+    int64_t out = golden_whole(c, "out"), wide = dense_wide(dense, rows);
+    float x[MOST], w[MOST], dy[MOST], dw[MOST], sum[MOST], bias[MOST] = {0};
+    float y[MOST], dx[MOST];
+    float panels[4][MOST * WIDE]; /* of x, y, dy, dx */
+    array_fill(x, rows * in, 2, 1);
+    array_fill(w, out * in, 1, 2);
+    array_fill(dy, rows * out, 1, 3);
+    array_fill(sum, out * in, 1, 4);
+    array_fill(dw, out * in, 1, 5); /* to be overwritten */
+    panels_pack(rows, in, wide, x, panels[0]);
+    panels_pack(rows, out, wide, dy, panels[2]);
+    dense->forward(rows, in, out, wide, panels[0], w, bias, panels[1]);
+    dense->backward_input(rows, in, out, wide, panels[2], w, panels[3]);
+    dense->backward_weight(rows, in, out, wide, panels[2], x, 0, dw);
+    dense->backward_weight(rows, in, out, wide, panels[2], x, 1, sum);
+    panels_unpack(rows, out, wide, panels[1], y);
+    panels_unpack(rows, in, wide, panels[3], dx);
+    golden_expect(y, rows * out, json_get(c, "y"), tolerance, worst, "y");
+    golden_expect(dx, rows * in, json_get(c, "dx"), tolerance, worst, "dx");
+    golden_expect(dw, out * in, json_get(c, "dw"), tolerance, worst, "dw");
+    golden_expect(sum, out * in, json_get(c, "dw_added"), tolerance, worst, "dw added");
+}
 
 static void linear(void **state) {
     struct json *root = golden_open("kernels.json");
@@ -15,28 +44,19 @@ static void linear(void **state) {
     double worst = 0;
     (void)state;
     for (size_t i = 0; i < json_size(cases); i++) {
-        const struct json *c = json_at(cases, i);
-        int64_t rows = golden_whole(c, "rows"), in = golden_whole(c, "in");
-        int64_t out = golden_whole(c, "out");
-        float x[MOST], w[MOST], y[MOST], dy[MOST], dx[MOST], dw[MOST], sum[MOST];
-        array_fill(x, rows * in, 2, 1);
-        array_fill(w, out * in, 1, 2);
-        array_fill(dy, rows * out, 1, 3);
-        array_fill(sum, out * in, 1, 4);
-        array_fill(dw, out * in, 1, 5); /* to be overwritten */
-        linear_forward(rows, in, out, x, w, y);
-        linear_backward_input(rows, in, out, dy, w, dx);
-        linear_backward_weight(rows, in, out, dy, x, 0, dw);
-        linear_backward_weight(rows, in, out, dy, x, 1, sum);
-        golden_expect(y, rows * out, json_get(c, "y"), tolerance, &worst, "y");
-        golden_expect(dx, rows * in, json_get(c, "dx"), tolerance, &worst, "dx");
-        golden_expect(dw, out * in, json_get(c, "dw"), tolerance, &worst, "dw");
-        golden_expect(sum, out * in, json_get(c, "dw_added"), tolerance, &worst,
-                      "dw added");
+        check_linear(json_at(cases, i), dense_panels(), &worst);
+        check_linear(json_at(cases, i), dense_blas(), &worst);
     }
     assert_int_equal(json_size(cases), 3);
     print_message("worst error: %.2g\n", worst);
     json_close(root);
+}
+
+/* db[width] = (add ? db : 0) + sum over rows of d[rows,width] */
+static void sum_rows(int64_t rows, int64_t width, const float *d, int add, float *db) {
+    float panels[MOST * WIDE];
+    panels_pack(rows, width, WIDE, d, panels);
+    panels_backward_bias(rows, width, WIDE, panels, add, db);
 }
 
 static void check_activation(const struct json *c, double *worst) {
@@ -55,14 +75,15 @@ static void check_activation(const struct json *c, double *worst) {
         if (fabsf(bias[i]) <= 0.5f) bias[i] = 0;
     array_fill(d, count, 1, 7);
     array_fill(db, width, 1, 8); /* to be overwritten */
-    activation->forward(rows, width, bias, activation->keeps ? kept : NULL, y);
+    for (int64_t i = 0; i < count; i++) y[i] += bias[i % width];
+    activation->forward(count, activation->keeps ? kept : NULL, y);
     golden_expect(y, count, json_get(c, "y"), tolerance, worst, name);
     activation->backward(count, activation->keeps ? kept : NULL, y, d);
     golden_expect(d, count, json_get(c, "d"), tolerance, worst, name);
-    bias_backward(rows, width, d, 0, db);
+    sum_rows(rows, width, d, 0, db);
     golden_expect(db, width, json_get(c, "db"), tolerance, worst, name);
     array_fill(added, width, 1, 8);
-    bias_backward(rows, width, d, 1, added);
+    sum_rows(rows, width, d, 1, added);
     array_fill(y, width, 1, 8);
     for (int64_t i = 0; i < width; i++) added[i] -= y[i];
     golden_expect(added, width, json_get(c, "db"), tolerance, worst, name);

@@ -22,19 +22,18 @@ static double hyperbolic_tangent(const void *x) {
 
 static void check(const char *name, double (*f)(const void *), int64_t rows) {
     const struct activation *activation = activation_find(name);
-    float x[ROWS * WIDTH], bias[WIDTH], y[ROWS * WIDTH], kept[ROWS * WIDTH],
-        d[ROWS * WIDTH], dy[ROWS * WIDTH];
+    float x[ROWS * WIDTH], y[ROWS * WIDTH], kept[ROWS * WIDTH], d[ROWS * WIDTH],
+        dy[ROWS * WIDTH];
     assert_non_null(activation);
     assert_string_equal(activation->name, name);
     array_fill(x, ROWS * WIDTH, 4, 1);
-    array_fill(bias, WIDTH, 1, 2);
     array_fill(dy, ROWS * WIDTH, 1, 3);
     memcpy(y, x, sizeof y);
     memcpy(d, dy, sizeof d);
-    activation->forward(rows, WIDTH, bias, activation->keeps ? kept : NULL, y);
+    activation->forward(rows * WIDTH, activation->keeps ? kept : NULL, y);
     activation->backward(rows * WIDTH, activation->keeps ? kept : NULL, y, d);
     for (int64_t i = 0; i < ROWS * WIDTH; i++) {
-        double in = x[i] + bias[i % WIDTH];
+        double in = x[i];
         if (i >= rows * WIDTH) {
             assert_true(y[i] == x[i] && d[i] == dy[i]);
             continue;
@@ -68,8 +67,8 @@ static void tanh_and_its_gradient(void **state) {
 static void relu_has_no_slope_at_0(void **state) {
     (void)state;
     const struct activation *relu_of = activation_find("relu");
-    float bias[2] = {0, 0}, y[2] = {0, -1}, d[2] = {5, 5};
-    relu_of->forward(1, 2, bias, NULL, y);
+    float y[2] = {0, -1}, d[2] = {5, 5};
+    relu_of->forward(2, NULL, y);
     relu_of->backward(2, NULL, y, d);
     assert_true(y[0] == 0 && y[1] == 0 && d[0] == 0 && d[1] == 0);
 }
@@ -77,8 +76,8 @@ static void relu_has_no_slope_at_0(void **state) {
 /* Values from the definition, to 7 digits. */
 static void gelu_is_the_exact_one(void **state) {
     (void)state;
-    float bias[4] = {0}, y[4] = {1, -1, 3, -3}, kept[4];
-    activation_find("gelu")->forward(1, 4, bias, kept, y);
+    float y[4] = {1, -1, 3, -3}, kept[4];
+    activation_find("gelu")->forward(4, kept, y);
     assert_close(y[0], 0.8413447461, 1e-7);
     assert_close(y[1], -0.1586552539, 1e-7);
     assert_close(y[2], 2.9959503059, 1e-7);
@@ -89,25 +88,10 @@ static void nan_is_not_hidden(void **state) {
     (void)state;
     const char *const names[] = {"relu", "gelu", "tanh"};
     for (int n = 0; n < 3; n++) {
-        float bias[6] = {0}, y[6] = {1, 2, NAN, 3, 4, NAN}, kept[6];
-        activation_find(names[n])->forward(1, 6, bias, kept, y);
+        float y[6] = {1, 2, NAN, 3, 4, NAN}, kept[6];
+        activation_find(names[n])->forward(6, kept, y);
         assert_true(isnan(y[2]) && isnan(y[5]) && !isnan(y[3]));
     }
-}
-
-static void bias_adds_and_its_gradient_sums_rows(void **state) {
-    (void)state;
-    float bias[2] = {1, -1}, y[6] = {1, 2, 3, 4, 5, 6}, db[2] = {NAN, NAN};
-    bias_forward(3, 2, bias, y);
-    assert_true(y[0] == 2 && y[1] == 1 && y[4] == 6 && y[5] == 5);
-    bias_backward(3, 2, y, 0, db);
-    assert_true(db[0] == 12 && db[1] == 9);
-    bias_backward(1, 2, y, 1, db);
-    assert_true(db[0] == 14 && db[1] == 10);
-    bias_backward(0, 2, y, 1, db);
-    assert_true(db[0] == 14 && db[1] == 10);
-    bias_backward(0, 2, y, 0, db);
-    assert_true(db[0] == 0 && db[1] == 0);
 }
 
 static void unknown_name_is_not_found(void **state) {
@@ -123,7 +107,6 @@ int main(void) {
         cmocka_unit_test(relu_has_no_slope_at_0),
         cmocka_unit_test(gelu_is_the_exact_one),
         cmocka_unit_test(nan_is_not_hidden),
-        cmocka_unit_test(bias_adds_and_its_gradient_sums_rows),
         cmocka_unit_test(unknown_name_is_not_found),
     };
     return cmocka_run_group_tests_name("kernels: activations", tests, NULL, NULL);

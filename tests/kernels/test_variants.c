@@ -11,8 +11,6 @@
 #include "kernels/sgd.h"
 
 VARIANTS(activation_find)
-VARIANTS(bias_forward)
-VARIANTS(bias_backward)
 VARIANTS(adamw_update)
 VARIANTS(lamb_moments)
 VARIANTS(lamb_apply)
@@ -77,13 +75,13 @@ static double nesterov(int v, int64_t count, float *const *x) {
     return 0;
 }
 
-/* ---- activations: three rows, of a width that is no vector's ---- */
+/* ---- activations, of a count that is no vector's ---- */
 
 static double activate(const char *name, int v, int64_t count, float *const *x) {
     const struct activation *activation = VARIANT(activation_find, v)(name);
     float *kept = activation->keeps ? x[1] : NULL;
-    activation->forward(3, count / 3, x[0], kept, x[2]);
-    activation->backward(count / 3 * 3, kept, x[2], x[3]);
+    activation->forward(count, kept, x[2]);
+    activation->backward(count, kept, x[2], x[3]);
     return 0;
 }
 
@@ -97,13 +95,6 @@ static double gelu(int v, int64_t count, float *const *x) {
 
 static double hyperbolic(int v, int64_t count, float *const *x) {
     return activate("tanh", v, count, x);
-}
-
-static double bias(int v, int64_t count, float *const *x) {
-    VARIANT(bias_forward, v)(3, count / 3, x[0], x[1]);
-    VARIANT(bias_backward, v)(3, count / 3, x[2], 0, x[3]);
-    VARIANT(bias_backward, v)(3, count / 3, x[2], 1, x[4]);
-    return 0;
 }
 
 /* ---- losses ---- */
@@ -144,7 +135,6 @@ static void same_bits(void **state) {
         {"relu", relu},
         {"gelu", gelu},
         {"tanh", hyperbolic},
-        {"bias", bias},
         {"cross-entropy, narrow", narrow_classes},
         {"cross-entropy, wide", wide_classes},
         {"squared error", square},

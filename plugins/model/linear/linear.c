@@ -15,22 +15,27 @@
 #include <string.h>
 
 #include "../supervised.h"
-#include "kernels/activation.h"
-#include "kernels/linear.h"
+#include "kernels/dense.h"
+#include "kernels/panels.h"
 
 struct linear {
     const lathe_host *host;
+    const struct dense *dense; /* what computes the products */
     struct supervised data;
     int32_t weight, bias;       /* parameters */
     int64_t weight_at, bias_at; /* their offsets */
     uint8_t trains_weight, trains_bias;
-    float *y, *d; /* [rows,out]: output, and the gradient of the losses by it */
+    float *x; /* panels [rows,in] of the input */
+    float *y; /* panels [rows,out]: output, then the gradient of the losses by it */
+    float *rows, *d; /* [rows,out]: the same two, row by row */
 };
 
 static void release_rows(struct linear *linear) {
+    free(linear->x);
     free(linear->y);
+    free(linear->rows);
     free(linear->d);
-    linear->y = linear->d = NULL;
+    linear->x = linear->y = linear->rows = linear->d = NULL;
 }
 
 static void destroy(void *self) {
@@ -42,6 +47,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     struct linear *linear = calloc(1, sizeof *linear);
     if (!linear) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     linear->host = host;
+    linear->dense = dense_choose();
     *self = linear;
     return LATHE_OK;
 }
@@ -76,9 +82,12 @@ static lathe_status bind(void *self, const lathe_layout *layout) {
     linear->trains_weight = layout->trainable[linear->weight];
     linear->trains_bias = layout->trainable[linear->bias];
     release_rows(linear);
-    linear->y = supervised_rows(layout->rows_max, linear->data.out);
-    linear->d = supervised_rows(layout->rows_max, linear->data.out);
-    if (linear->y && linear->d) return LATHE_OK;
+    const int64_t rows = dense_padded(linear->dense, layout->rows_max);
+    linear->x = supervised_rows(rows, linear->data.in);
+    linear->y = supervised_rows(rows, linear->data.out);
+    linear->rows = supervised_rows(rows, linear->data.out);
+    linear->d = supervised_rows(rows, linear->data.out);
+    if (linear->x && linear->y && linear->rows && linear->d) return LATHE_OK;
     release_rows(linear);
     return lathe_fail(linear->host, LATHE_ENOMEM,
                       "no memory for slices of %" PRId64 " rows", layout->rows_max);
@@ -87,29 +96,33 @@ static lathe_status bind(void *self, const lathe_layout *layout) {
 static lathe_status forward(void *self, lathe_pass *pass) {
     struct linear *linear = self;
     const struct supervised *data = &linear->data;
-    const float *x = pass->batch->fields[data->input].data;
-    int64_t rows = pass->batch->rows;
-    linear_forward(rows, data->in, data->out, x, pass->weights + linear->weight_at,
-                   linear->y);
-    bias_forward(rows, data->out, pass->weights + linear->bias_at, linear->y);
+    const int64_t rows = pass->batch->rows, wide = dense_wide(linear->dense, rows);
+    panels_pack(rows, data->in, wide, pass->batch->fields[data->input].data, linear->x);
+    linear->dense->forward(rows, data->in, data->out, wide, linear->x,
+                           pass->weights + linear->weight_at,
+                           pass->weights + linear->bias_at, linear->y);
+    panels_unpack(rows, data->out, wide, linear->y, linear->rows);
     if (pass->outputs && pass->outputs[0])
-        memcpy(pass->outputs[0], linear->y, (size_t)(rows * data->out) * sizeof(float));
+        memcpy(pass->outputs[0], linear->rows,
+               (size_t)(rows * data->out) * sizeof(float));
     if (pass->mode == LATHE_PREDICT) return LATHE_OK;
-    return supervised_judge(data, pass, linear->y, linear->d);
+    lathe_status status = supervised_judge(data, pass, linear->rows, linear->d);
+    if (status == LATHE_OK) panels_pack(rows, data->out, wide, linear->d, linear->y);
+    return status;
 }
 
 static lathe_status backward(void *self, const lathe_pass *pass) {
     const struct linear *linear = self;
     const struct supervised *data = &linear->data;
+    const int64_t rows = pass->batch->rows, wide = dense_wide(linear->dense, rows);
     const float *x = pass->batch->fields[data->input].data;
-    int64_t rows = pass->batch->rows;
-    int add = pass->add != 0;
+    const int add = pass->add != 0;
     if (linear->trains_weight)
-        linear_backward_weight(rows, data->in, data->out, linear->d, x, add,
-                               pass->gradients + linear->weight_at);
+        linear->dense->backward_weight(rows, data->in, data->out, wide, linear->y, x,
+                                       add, pass->gradients + linear->weight_at);
     if (linear->trains_bias)
-        bias_backward(rows, data->out, linear->d, add,
-                      pass->gradients + linear->bias_at);
+        panels_backward_bias(rows, data->out, wide, linear->y, add,
+                             pass->gradients + linear->bias_at);
     return LATHE_OK;
 }
 

@@ -16,24 +16,29 @@
 
 #include "../supervised.h"
 #include "kernels/activation.h"
-#include "kernels/linear.h"
+#include "kernels/dense.h"
+#include "kernels/panels.h"
 
 struct layer {
     int64_t in, out;
     int32_t weight, bias;       /* parameters */
     int64_t weight_at, bias_at; /* their offsets */
     uint8_t trains_weight, trains_bias;
-    float *y, *kept; /* [rows,out]: output, and what the activation's backward needs */
+    float *y, *kept; /* panels [rows,out]: output, and what the activation's backward
+                        needs */
 };
 
 struct mlp {
     const lathe_host *host;
     const struct activation *activation;
+    const struct dense *dense; /* what computes the products */
     struct supervised data;
     int32_t layer_count;
     struct layer *layers;
     int32_t lowest; /* the first layer that trains; layer_count: none does */
-    float *d[2];    /* [rows,widest]: gradients of a layer's output and input */
+    float *x;       /* panels [rows,in] of the input */
+    float *d[2];    /* panels [rows,widest]: gradients of a layer's output and input */
+    float *rows;    /* [rows,widest]: what is wanted row by row */
 };
 
 static void release_rows(struct mlp *mlp) {
@@ -42,9 +47,11 @@ static void release_rows(struct mlp *mlp) {
         free(mlp->layers[i].kept);
         mlp->layers[i].y = mlp->layers[i].kept = NULL;
     }
+    free(mlp->x);
     free(mlp->d[0]);
     free(mlp->d[1]);
-    mlp->d[0] = mlp->d[1] = NULL;
+    free(mlp->rows);
+    mlp->x = mlp->d[0] = mlp->d[1] = mlp->rows = NULL;
 }
 
 static void destroy(void *self) {
@@ -65,6 +72,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     }
     mlp->host = host;
     mlp->activation = activation_find(lathe_string(host, "activation"));
+    mlp->dense = dense_choose();
     mlp->layer_count = hidden + 1;
     for (int32_t i = 0; i < hidden; i++) {
         char path[32];
@@ -111,78 +119,107 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
 
 /* ---- bind ---- */
 
+static void place_layer(struct layer *layer, const lathe_layout *layout) {
+    layer->weight_at = layout->offset[layer->weight];
+    layer->bias_at = layout->offset[layer->bias];
+    layer->trains_weight = layout->trainable[layer->weight];
+    layer->trains_bias = layout->trainable[layer->bias];
+}
+
 static lathe_status bind(void *self, const lathe_layout *layout) {
     struct mlp *mlp = self;
-    int64_t rows = layout->rows_max, widest = 0;
-    int short_of_memory = 0;
+    int64_t rows = dense_padded(mlp->dense, layout->rows_max), widest = mlp->data.out;
+    int is_whole = 1;
     release_rows(mlp);
     mlp->lowest = mlp->layer_count;
     for (int32_t i = mlp->layer_count - 1; i >= 0; i--) {
         struct layer *layer = &mlp->layers[i];
-        layer->weight_at = layout->offset[layer->weight];
-        layer->bias_at = layout->offset[layer->bias];
-        layer->trains_weight = layout->trainable[layer->weight];
-        layer->trains_bias = layout->trainable[layer->bias];
+        place_layer(layer, layout);
         if (layer->trains_weight || layer->trains_bias) mlp->lowest = i;
         if (layer->out > widest) widest = layer->out;
         layer->y = supervised_rows(rows, layer->out);
-        if (mlp->activation->keeps && i < mlp->layer_count - 1) {
-            layer->kept = supervised_rows(rows, layer->out);
-            short_of_memory |= !layer->kept;
-        }
-        short_of_memory |= !layer->y;
+        is_whole &= layer->y != NULL;
+        if (!mlp->activation->keeps || i == mlp->layer_count - 1) continue;
+        layer->kept = supervised_rows(rows, layer->out);
+        is_whole &= layer->kept != NULL;
     }
+    mlp->x = supervised_rows(rows, mlp->data.in);
     mlp->d[0] = supervised_rows(rows, widest);
     mlp->d[1] = supervised_rows(rows, widest);
-    if (!short_of_memory && mlp->d[0] && mlp->d[1]) return LATHE_OK;
+    mlp->rows = supervised_rows(rows, widest);
+    if (is_whole && mlp->x && mlp->d[0] && mlp->d[1] && mlp->rows) return LATHE_OK;
     release_rows(mlp);
     return lathe_fail(mlp->host, LATHE_ENOMEM,
                       "no memory for slices of %" PRId64 " rows through %d layers",
-                      rows, mlp->layer_count);
+                      layout->rows_max, mlp->layer_count);
 }
 
 /* ---- passes ---- */
 
+/* The prediction's gradient is left in d[0], in panels. */
+static lathe_status judge(struct mlp *mlp, lathe_pass *pass, const float *y) {
+    const int64_t rows = pass->batch->rows, out = mlp->data.out;
+    lathe_status status = supervised_judge(&mlp->data, pass, y, mlp->d[1]);
+    if (status == LATHE_OK && pass->mode == LATHE_TRAIN)
+        panels_pack(rows, out, dense_wide(mlp->dense, rows), mlp->d[1], mlp->d[0]);
+    return status;
+}
+
 static lathe_status forward(void *self, lathe_pass *pass) {
     struct mlp *mlp = self;
     const struct layer *layer = mlp->layers, *last = layer + mlp->layer_count - 1;
-    const float *x = pass->batch->fields[mlp->data.input].data;
-    int64_t rows = pass->batch->rows;
+    const int64_t rows = pass->batch->rows, wide = dense_wide(mlp->dense, rows);
+    const int64_t padded = dense_padded(mlp->dense, rows);
+    const float *x = mlp->x;
+    panels_pack(rows, mlp->data.in, wide, pass->batch->fields[mlp->data.input].data,
+                mlp->x);
     for (; layer <= last; x = layer->y, layer++) {
-        const float *bias = pass->weights + layer->bias_at;
-        linear_forward(rows, layer->in, layer->out, x, pass->weights + layer->weight_at,
-                       layer->y);
+        mlp->dense->forward(rows, layer->in, layer->out, wide, x,
+                            pass->weights + layer->weight_at,
+                            pass->weights + layer->bias_at, layer->y);
         if (layer < last)
-            mlp->activation->forward(rows, layer->out, bias, layer->kept, layer->y);
-        else
-            bias_forward(rows, layer->out, bias, layer->y);
+            mlp->activation->forward(padded * layer->out, layer->kept, layer->y);
     }
+    panels_unpack(rows, last->out, wide, last->y, mlp->rows);
     if (pass->mode != LATHE_PREDICT) {
-        lathe_status status = supervised_judge(&mlp->data, pass, last->y, mlp->d[0]);
+        lathe_status status = judge(mlp, pass, mlp->rows);
         if (status != LATHE_OK) return status;
     }
     if (pass->outputs && pass->outputs[0])
-        memcpy(pass->outputs[0], last->y, (size_t)(rows * last->out) * sizeof(float));
+        memcpy(pass->outputs[0], mlp->rows, (size_t)(rows * last->out) * sizeof(float));
     return LATHE_OK;
+}
+
+static void backward_parameters(const struct mlp *mlp, int32_t index,
+                                const lathe_pass *pass, const float *dy) {
+    const struct layer *layer = &mlp->layers[index];
+    const int64_t rows = pass->batch->rows, wide = dense_wide(mlp->dense, rows);
+    const float *x = mlp->rows;
+    const int add = pass->add != 0;
+    if (layer->trains_bias)
+        panels_backward_bias(rows, layer->out, wide, dy, add,
+                             pass->gradients + layer->bias_at);
+    if (!layer->trains_weight) return;
+    if (index)
+        panels_unpack(rows, layer->in, wide, layer[-1].y, mlp->rows);
+    else
+        x = pass->batch->fields[mlp->data.input].data;
+    mlp->dense->backward_weight(rows, layer->in, layer->out, wide, dy, x, add,
+                                pass->gradients + layer->weight_at);
 }
 
 static lathe_status backward(void *self, const lathe_pass *pass) {
     struct mlp *mlp = self;
-    int64_t rows = pass->batch->rows;
+    const int64_t rows = pass->batch->rows, wide = dense_wide(mlp->dense, rows);
+    const int64_t padded = dense_padded(mlp->dense, rows);
     float *dy = mlp->d[0], *dx = mlp->d[1];
-    int add = pass->add != 0;
     for (int32_t i = mlp->layer_count - 1; i >= mlp->lowest; i--) {
         const struct layer *layer = &mlp->layers[i], *below = layer - 1;
-        const float *x = i ? below->y : pass->batch->fields[mlp->data.input].data;
-        if (layer->trains_weight)
-            linear_backward_weight(rows, layer->in, layer->out, dy, x, add,
-                                   pass->gradients + layer->weight_at);
-        if (layer->trains_bias)
-            bias_backward(rows, layer->out, dy, add, pass->gradients + layer->bias_at);
+        backward_parameters(mlp, i, pass, dy);
         if (i == mlp->lowest) break;
-        linear_backward_input(rows, layer->in, layer->out, dy,
-                              pass->weights + layer->weight_at, dx);
-        mlp->activation->backward(rows * layer->in, below->kept, below->y, dx);
+        mlp->dense->backward_input(rows, layer->in, layer->out, wide, dy,
+                                   pass->weights + layer->weight_at, dx);
+        mlp->activation->backward(padded * layer->in, below->kept, below->y, dx);
         float *swap = dy;
         dy = dx;
         dx = swap;
