@@ -28,8 +28,8 @@ static double time_steps(lathe_session *session) {
 
 void bench_host(struct bench *bench) {
     const char *const none[] = {NULL}, *const some[] = {eight, NULL};
-    lathe_session *bare = bench_open(bench, experiment, none);
-    lathe_session *called = bench_open(bench, experiment, some);
+    lathe_session *bare = bench_open(bench, experiment, none, NULL);
+    lathe_session *called = bench_open(bench, experiment, some, NULL);
     double bare_us[ROUNDS], called_us[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
         bare_us[round] = time_steps(bare);

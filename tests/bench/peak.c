@@ -111,3 +111,7 @@ double peak_measure(int threads) {
     }
     return flops / (end - begin) * 1e-9;
 }
+
+bool peak_is_doubled(double one, double two) {
+    return two > 1.7 * one;
+}

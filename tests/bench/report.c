@@ -1,65 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows for people as they come, and all of them as JSON at the end. */
+/* Rows for people, as they come, and what machine they are of. */
 #include "bench.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/text.h"
-
-void bench_give_up(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs("\n", stderr);
-    va_end(arguments);
-    exit(70);
+static struct bench_row *keep(struct bench *bench, const struct bench_row *row) {
+    if (bench->row_count == BENCH_ROWS_MAX) bench_give_up("too many rows");
+    bench->rows[bench->row_count] = *row;
+    return &bench->rows[bench->row_count++];
 }
 
-double bench_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+/* "at most 60", "UNDER 1.35"; a comparison is met by both of its ratios */
+static void print_bound(const struct bench_row *row) {
+    bool is_pair = row->over.count > 0;
+    double least = is_pair ? fmin(row->value, row->best) : row->value;
+    double most = is_pair ? fmax(row->value, row->best) : row->value;
+    if (row->bound == BENCH_AT_MOST)
+        printf(" %s %.4g", most <= row->limit ? "at most" : "OVER", row->limit);
+    if (row->bound == BENCH_AT_LEAST)
+        printf(" %s %.4g", least >= row->limit ? "at least" : "UNDER", row->limit);
+    const char *gap = row->bound != BENCH_NO_BOUND ? "; " : " ";
+    if (row->note[0] != '\0') printf("%s%s", gap, row->note);
+    printf("\n");
+    fflush(stdout);
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_median(double *values, size_t count) {
-    qsort(values, count, sizeof *values, compare);
-    return count % 2 ? values[count / 2]
-                     : (values[count / 2 - 1] + values[count / 2]) / 2;
+void bench_add_row(struct bench *bench, const struct bench_row *row) {
+    keep(bench, row);
+    bool is_count = row->unit[0] == '\0' && row->value == (double)(int64_t)row->value;
+    printf("%-7s %-46s %9.*f %-8s", row->part, row->name, is_count ? 0 : 3, row->value,
+           row->unit);
+    print_bound(row);
 }
 
 void bench_add(struct bench *bench, const char *part, const char *name, double value,
                const char *unit, double limit, const char *note, ...) {
-    if (bench->row_count == BENCH_ROWS_MAX) bench_give_up("too many rows");
-    struct bench_row *row = &bench->rows[bench->row_count++];
-    snprintf(row->part, sizeof row->part, "%s", part);
-    snprintf(row->name, sizeof row->name, "%s", name);
-    snprintf(row->unit, sizeof row->unit, "%s", unit);
-    row->value = value;
-    row->limit = limit;
+    struct bench_row row = {.value = value, .limit = limit};
+    row.bound = limit >= 0 ? BENCH_AT_MOST : BENCH_NO_BOUND;
+    snprintf(row.part, sizeof row.part, "%s", part);
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.unit, sizeof row.unit, "%s", unit);
     va_list arguments;
     va_start(arguments, note);
-    vsnprintf(row->note, sizeof row->note, note, arguments);
+    vsnprintf(row.note, sizeof row.note, note, arguments);
     va_end(arguments);
-
-    printf("%-7s %-46s %9.3f %-8s", part, name, value, unit);
-    if (limit >= 0) printf(" %s %.3g", value <= limit ? "at most" : "OVER", limit);
-    if (row->note[0] != '\0') printf("%s%s", limit >= 0 ? "; " : " ", row->note);
-    printf("\n");
-    fflush(stdout);
+    bench_add_row(bench, &row);
 }
+
+void bench_head(const char *under, const char *over) {
+    char first[32], second[32], ratio[64];
+    snprintf(first, sizeof first, "%.20s, ms", under);
+    snprintf(second, sizeof second, "%.20s, ms", over);
+    snprintf(ratio, sizeof ratio, "%.20s / %.20s", over, under);
+    printf("\n%-38s %18s %18s %16s\n", "", first, second, ratio);
+    printf("%-38s %9s %8s %9s %8s %9s %6s\n", "", "median", "best", "median", "best",
+           "medians", "bests");
+}
+
+void bench_compare(struct bench *bench, struct bench_row *row) {
+    double under = series_median(&row->under), over = series_median(&row->over);
+    double best_under = series_best(&row->under), best_over = series_best(&row->over);
+    row->value = over / under;
+    row->best = best_over / best_under;
+    snprintf(row->unit, sizeof row->unit, "x");
+    keep(bench, row);
+    printf("%-7s %-30s %9.3f %8.3f %9.3f %8.3f %9.3f %6.3f", row->part, row->name,
+           under, best_under, over, best_over, row->value, row->best);
+    print_bound(row);
+}
+
+/* ---- the machine ---- */
 
 static void read_cpu(char *name, size_t size) {
     char line[256];
@@ -76,16 +93,14 @@ static void read_cpu(char *name, size_t size) {
     fclose(file);
 }
 
-/* The kernel that OpenBLAS chose, or was told to choose by the environment. */
+/* The kernels that OpenBLAS chose. */
 static void read_blas(char *name, size_t size) {
     snprintf(name, size, "no OpenBLAS");
     void *library = dlopen("libopenblas.so.0", RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) return;
     char *(*corename)(void);
     *(void **)(&corename) = dlsym(library, "openblas_get_corename");
-    if (corename == NULL) return;
-    snprintf(name, size, "OpenBLAS %.32s%s", corename(),
-             getenv("OPENBLAS_CORETYPE") ? " (told by OPENBLAS_CORETYPE)" : "");
+    if (corename != NULL) snprintf(name, size, "OpenBLAS %.32s", corename());
 }
 
 void bench_describe_machine(struct bench *bench) {
@@ -99,37 +114,7 @@ void bench_describe_machine(struct bench *bench) {
              sysconf(_SC_NPROCESSORS_ONLN), peak_instructions(), blas, system.release,
              __VERSION__);
     printf("machine %s\n", bench->machine);
-}
-
-bool bench_save(const struct bench *bench, const char *path) {
-    struct text text = {0};
-    text_add(&text, "{\n  \"machine\": ");
-    text_json_string(&text, bench->machine);
-    text_add(&text, ",\n  \"rows\": [");
-    for (size_t i = 0; i < bench->row_count; i++) {
-        const struct bench_row *row = &bench->rows[i];
-        text_add(&text, i == 0 ? "\n    { \"part\": " : ",\n    { \"part\": ");
-        text_json_string(&text, row->part);
-        text_add(&text, ", \"name\": ");
-        text_json_string(&text, row->name);
-        text_add(&text, ", \"value\": ");
-        text_json_number(&text, row->value);
-        text_add(&text, ", \"unit\": ");
-        text_json_string(&text, row->unit);
-        if (row->limit >= 0) {
-            text_add(&text, ", \"limit\": ");
-            text_json_number(&text, row->limit);
-        }
-        text_add(&text, ", \"note\": ");
-        text_json_string(&text, row->note);
-        text_add(&text, " }");
-    }
-    text_add(&text, "\n  ]\n}\n");
-    FILE *file = text.is_broken ? NULL : fopen(path, "we");
-    bool is_saved =
-        file != NULL && fwrite(text.data, 1, text.length, file) == text.length;
-    if (file != NULL && fclose(file) != 0) is_saved = false;
-    if (!is_saved) fprintf(stderr, "bench: %s cannot be written\n", path);
-    text_finish(&text);
-    return is_saved;
+    if (bench->ignored[0] != '\0')
+        printf("        ignored, for both sides: %s\n", bench->ignored);
+    fflush(stdout);
 }

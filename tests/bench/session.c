@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A session turned by hand, piece by piece, for the parts that measure single steps. */
+/* A session turned by hand, piece by piece, for the parts that measure single steps;
+ * and the network that most of them measure. */
 #include "bench.h"
 
 #include <stdio.h>
+
+#define WARM_UP 5
+
+const char bench_mlp[] =
+    "{ \"lathe\": 1, \"name\": \"bench\", \"seed\": 7,"
+    "  \"data\": { \"train\": { \"use\": \"idx\","
+    "    \"images\": \"" FASHION "train-images-idx3-ubyte.gz\","
+    "    \"labels\": \"" FASHION "train-labels-idx1-ubyte.gz\" } },"
+    "  \"model\": { \"use\": \"mlp\", \"hidden\": [512, 256] },"
+    "  \"optimizer\": { \"use\": \"sgd\", \"lr\": 0.01 },"
+    "  \"train\": { \"until\": \"1000ep\", \"batch\": 64 } }";
+
+double bench_mlp_flops(int batch) {
+    const double first = 784.0 * 512, others = 512.0 * 256 + 256.0 * 10;
+    return 2 * batch * (2 * (first + others) + others);
+}
 
 static void check(lathe_session *session, lathe_status status) {
     if (status >= 0) return;
@@ -17,7 +34,8 @@ static void begin_epoch(lathe_session *session) {
 }
 
 lathe_session *bench_open(const struct bench *bench, const char *experiment,
-                          const char *const *overrides) {
+                          const char *const *overrides,
+                          const lathe_linked_plugin *const *linked) {
     char shipped[512], probes[512];
     snprintf(shipped, sizeof shipped, "%s/plugins", bench->build);
     snprintf(probes, sizeof probes, "%s/tests/plugins", bench->build);
@@ -28,6 +46,7 @@ lathe_session *bench_open(const struct bench *bench, const char *experiment,
         .experiment = experiment,
         .overrides = overrides,
         .plugin_paths = paths,
+        .linked = linked,
     };
     lathe_session *session = NULL;
     lathe_error error = {.size = sizeof error};
@@ -54,6 +73,13 @@ void bench_step(lathe_session *session) {
     check(session, lathe_update(session));
     if (lathe_is_due(session, LATHE_DUE_EPOCH_END))
         check(session, lathe_epoch_end(session));
+}
+
+double bench_time_steps(lathe_session *session, int steps) {
+    for (int i = 0; i < WARM_UP; i++) bench_step(session);
+    double begin = bench_seconds();
+    for (int i = 0; i < steps; i++) bench_step(session);
+    return bench_seconds() - begin;
 }
 
 void bench_close(lathe_session *session) {

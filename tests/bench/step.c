@@ -11,22 +11,6 @@
 #define ROUNDS_MAX 18
 #define STEPS 100
 
-static const char experiment[] =
-    "{ \"lathe\": 1, \"name\": \"bench\", \"seed\": 7,"
-    "  \"data\": { \"train\": { \"use\": \"idx\","
-    "    \"images\": \"" FASHION "train-images-idx3-ubyte.gz\","
-    "    \"labels\": \"" FASHION "train-labels-idx1-ubyte.gz\" } },"
-    "  \"model\": { \"use\": \"mlp\", \"hidden\": [512, 256] },"
-    "  \"optimizer\": { \"use\": \"sgd\", \"lr\": 0.01 },"
-    "  \"train\": { \"until\": \"1000ep\", \"batch\": 64 } }";
-
-/* Products alone: weights forward, their gradients, and what goes back to all but the
- * first layer. */
-static double flops_of_a_step(void) {
-    const double first = 784.0 * 512, others = 512.0 * 256 + 256.0 * 10;
-    return 2 * 64 * (2 * (first + others) + others);
-}
-
 static const struct contender {
     const char *name, *optimizer;
     int threads;
@@ -57,35 +41,29 @@ struct series {
     int rounds, repeated;
 };
 
-static double time_steps(lathe_session *session) {
-    double begin = bench_seconds();
-    for (int i = 0; i < STEPS; i++) bench_step(session);
-    return (bench_seconds() - begin) / STEPS;
-}
-
 /* One round. False: the two threads did not have two cores. */
 static bool measure_round(lathe_session *const *sessions, struct series *series) {
     int round = series->rounds;
     double peak[2] = {peak_measure(1), peak_measure(2)};
     double after;
     for (size_t i = 0; i < CONTENDERS; i++) {
-        double seconds = time_steps(sessions[i]);
+        double seconds = bench_time_steps(sessions[i], STEPS) / STEPS;
         series->ms[i][round] = seconds * 1e3;
-        series->share[i][round] =
-            flops_of_a_step() * 1e-9 / seconds / peak[contenders[i].threads - 1] * 100;
+        series->share[i][round] = bench_mlp_flops(64) * 1e-9 / seconds /
+                                  peak[contenders[i].threads - 1] * 100;
     }
     after = peak_measure(2);
     series->peak[0][round] = peak[0];
     series->peak[1][round] = peak[1];
-    return peak[1] > 1.7 * peak[0] && after > 1.7 * peak[0];
+    return peak_is_doubled(peak[0], peak[1]) && peak_is_doubled(peak[0], after);
 }
 
 void bench_steps(struct bench *bench) {
     lathe_session *sessions[CONTENDERS];
     struct series series = {.rounds = 0};
     for (size_t i = 0; i < CONTENDERS; i++) {
-        sessions[i] = bench_open(bench, experiment, contenders[i].overrides);
-        time_steps(sessions[i]);
+        sessions[i] = bench_open(bench, bench_mlp, contenders[i].overrides, NULL);
+        bench_time_steps(sessions[i], STEPS);
     }
     for (int round = 0; round < ROUNDS_MAX && series.rounds < ROUNDS; round++) {
         /* Near the end of patience any round will do; the note tells. */

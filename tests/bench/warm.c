@@ -22,7 +22,7 @@ static void count_steps(struct bench *bench, const char *threads, const char *la
              bench->source);
     const char *const overrides[] = {"callbacks=[]", "expect={}", "train.until=1000ep",
                                      threads, NULL};
-    lathe_session *session = bench_open(bench, experiment, overrides);
+    lathe_session *session = bench_open(bench, experiment, overrides, NULL);
     for (int i = 0; i < WARM_UP; i++) bench_step(session);
     int64_t allocations = count_allocations(), faults = page_faults();
     for (int i = 0; i < WARM_STEPS; i++) bench_step(session);
