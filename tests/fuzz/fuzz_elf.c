@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bytes look like a shared object that can be mapped whole, or are refused with a
+ * reason. None is opened: that would run it. */
+#include "fuzz.h"
+
+#include "base/elf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
+    char path[40];
+    struct error err = {0};
+    int fd = fuzz_file(bytes, count, path);
+    lathe_status status = elf_check(fd, (int64_t)count, &err);
+    if (status == LATHE_OK) return 0;
+    FUZZ_CHECK(status == LATHE_EMISSING);
+    fuzz_check_error(&err);
+    return 0;
+}
