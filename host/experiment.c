@@ -43,16 +43,20 @@ static char *stem_of(const char *file) {
     return stem;
 }
 
-static void read_source(struct opening *opening, const char *source) {
+static void name_source(struct opening *opening, const char *source) {
     struct experiment *experiment = opening->experiment;
     const bool is_text = source[0] == '{';
     experiment->file =
         experiment_keep(opening, text_copy(is_text ? TEXT_NAME : source));
-    if (!experiment->file) return;
     char *directory = is_text ? text_copy(".") : path_directory(source);
     if (directory) experiment->directory = path_absolute(directory);
     free(directory);
     experiment_keep(opening, experiment->directory);
+}
+
+static void read_source(struct opening *opening, const char *source) {
+    struct experiment *experiment = opening->experiment;
+    const bool is_text = source[0] == '{';
 
     struct error err = {0};
     size_t length = is_text ? strlen(source) : 0;
@@ -135,6 +139,7 @@ static struct json *copy_given(const struct json *given) {
     struct json *copy = json_make_map();
     for (size_t i = 0; copy && i < json_size(given); i++)
         if (strcmp(json_key_at(given, i), "origin") != 0 &&
+            strcmp(json_key_at(given, i), "plugin_path") != 0 &&
             !json_put(copy, json_key_at(given, i), json_clone(json_at(given, i)))) {
             json_close(copy);
             copy = NULL;
@@ -152,6 +157,7 @@ static void check_all(struct opening *opening) {
     }
     experiment->written = copy_given(experiment->given);
     experiment_override(opening);
+    experiment_take_stages(opening);
     experiment->resolved = json_clone(experiment->written);
     if (!experiment->written || !experiment->resolved) {
         opening->is_broken = true;
@@ -163,10 +169,14 @@ static void check_all(struct opening *opening) {
         choose_seed(opening);
         experiment_find_uses(opening);
         experiment_check_train(opening);
+        experiment_check_start(opening);
         experiment_read_expectations(opening);
+        experiment_open_stages(opening);
     }
-    if (opening->errors->count == 0 && !opening->is_broken)
+    if (opening->errors->count == 0 && !opening->is_broken) {
         experiment_read_train(experiment);
+        experiment_read_start(experiment);
+    }
     relabel_errors(opening);
 }
 
@@ -195,31 +205,78 @@ static lathe_status judge(const struct opening *opening) {
     return errors->items[0].status;
 }
 
+static lathe_status open_source(struct opening *opening, const char *source,
+                                struct experiment **experiment) {
+    if (!opening->is_broken) read_source(opening, source);
+    if (!opening->is_broken && opening->experiment->given) check_all(opening);
+    if (opening->is_broken)
+        fail(errors_add(opening->errors), LATHE_ENOMEM, "no memory for the experiment");
+
+    const lathe_status status = judge(opening);
+    free(opening->claims);
+    free(opening->metrics);
+    json_close(opening->schema);
+    if (status == LATHE_OK) {
+        *experiment = opening->experiment;
+    } else {
+        experiment_close(opening->experiment);
+    }
+    return status;
+}
+
+static lathe_status open_given(struct opening *opening, const char *source,
+                               const char *const *overrides,
+                               struct experiment **experiment) {
+    *experiment = NULL;
+    opening->experiment = calloc(1, sizeof *opening->experiment);
+    if (!opening->experiment)
+        return fail(errors_add(opening->errors), LATHE_ENOMEM,
+                    "no memory for the experiment");
+    keep_overrides(opening, overrides);
+    if (!opening->is_broken) name_source(opening, source);
+    return open_source(opening, source, experiment);
+}
+
 lathe_status experiment_open(const char *source, const char *const *overrides,
                              const struct registry *registry,
                              struct experiment **experiment, struct errors *errors) {
     struct opening opening = {.registry = registry, .errors = errors};
+    return open_given(&opening, source, overrides, experiment);
+}
+
+lathe_status experiment_reopen(const char *source, const char *const *overrides,
+                               const struct registry *registry,
+                               struct experiment **experiment, struct errors *errors) {
+    struct opening opening = {
+        .registry = registry, .errors = errors, .has_begun = true};
+    return open_given(&opening, source, overrides, experiment);
+}
+
+void experiment_open_as(const char *text, const char *file, const char *directory,
+                        const struct registry *registry, struct experiment **experiment,
+                        struct errors *errors) {
+    struct opening opening = {
+        .registry = registry, .errors = errors, .has_begun = true};
     *experiment = NULL;
     opening.experiment = calloc(1, sizeof *opening.experiment);
-    if (!opening.experiment)
-        return fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
-
-    keep_overrides(&opening, overrides);
-    if (!opening.is_broken) read_source(&opening, source);
-    if (!opening.is_broken && opening.experiment->given) check_all(&opening);
-    if (opening.is_broken)
+    if (!opening.experiment) {
         fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
-
-    const lathe_status status = judge(&opening);
-    free(opening.claims);
-    free(opening.metrics);
-    json_close(opening.schema);
-    if (status == LATHE_OK) {
-        *experiment = opening.experiment;
-    } else {
-        experiment_close(opening.experiment);
+        return;
     }
-    return status;
+    keep_overrides(&opening, NULL);
+    opening.experiment->file = experiment_keep(&opening, text_copy(file));
+    opening.experiment->directory = experiment_keep(&opening, text_copy(directory));
+    open_source(&opening, text, experiment);
+}
+
+lathe_status experiment_take_seed(struct experiment *experiment, int64_t seed,
+                                  struct error *err) {
+    if (!experiment->is_seed_drawn) return LATHE_OK;
+    experiment->seed = (uint64_t)seed;
+    for (size_t i = 0; i < experiment->stage_count; i++)
+        experiment->stages[i]->seed = (uint64_t)seed;
+    if (json_put(experiment->resolved, "seed", json_make_whole(seed))) return LATHE_OK;
+    return fail(err, LATHE_ENOMEM, "no memory for the seed");
 }
 
 const struct use *experiment_data(const struct experiment *experiment,
@@ -237,6 +294,7 @@ static void free_list(char **list, size_t count) {
 
 void experiment_close(struct experiment *experiment) {
     if (!experiment) return;
+    experiment_close_stages(experiment);
     for (size_t i = 0; i < experiment->data_count; i++)
         experiment_finish_use(&experiment->data[i].use);
     for (size_t i = 0; i < experiment->callback_count; i++)

@@ -51,6 +51,16 @@ struct train_settings {
     struct durations validate;                  /* count 0: off */
     struct durations log; /* of train records; count 0: epoch ends */
     bool flush_denormals;
+    bool skips_nonfinite; /* else the run ends */
+    const char *only;     /* patterns of the parameters that are trained */
+    bool keeps_slots;     /* of the optimizer of the stage before */
+};
+
+/* What training begins from. */
+struct start_settings {
+    const char *weights;       /* absolute path; NULL: as the model initialises them */
+    const char *only;          /* patterns of the parameters that are taken */
+    const struct json *rename; /* name in the file -> name in the model; may be NULL */
 };
 
 struct experiment {
@@ -72,12 +82,16 @@ struct experiment {
     struct use *callbacks;
     size_t callback_count;
     struct train_settings train;
+    struct start_settings start;
     struct expectation *expectations;
     size_t expectation_count;
     char **overrides; /* as given; NULL-ended */
     char *
         *override_paths; /* their paths, callbacks by index; NULL for one that failed */
     size_t override_count;
+    struct experiment **stages; /* after the first, which is this one */
+    size_t stage_count;
+    struct json *staged; /* what was written, with the stages; NULL: there are none */
 };
 
 /* `source`: a path, or JSON text that starts with '{'. Overrides are "path=value",
@@ -88,14 +102,28 @@ struct experiment {
 lathe_status experiment_open(const char *source, const char *const *overrides,
                              const struct registry *registry,
                              struct experiment **experiment, struct errors *errors);
+/* The same for a run that has begun: what it started from need not be there any
+ * more. */
+lathe_status experiment_reopen(const char *source, const char *const *overrides,
+                               const struct registry *registry,
+                               struct experiment **experiment, struct errors *errors);
 /* NULL: there is no such split. */
 const struct use *experiment_data(const struct experiment *experiment,
                                   const char *split);
 /* Where the value at an override path comes from: "file", "command line", "default",
  * "drawn". */
 const char *experiment_origin(const struct experiment *experiment, const char *path);
-/* The experiment again, complete, and "origin": { "optimizer.lr": "file", … }. */
-void experiment_write_resolved(const struct experiment *experiment, struct text *text);
+/* The experiment again, complete, stages and all; the caller's; NULL: out of memory. */
+struct json *experiment_whole(const struct experiment *experiment);
+/* That, with "origin": { "optimizer.lr": "file", … } and the
+ * directories that --plugin-path gave, as "plugin_path". Can be opened again. */
+void experiment_write_resolved(const struct experiment *experiment,
+                               const char *const *plugin_paths, struct text *text);
+/* Is the option at an override path the path of a file of data? */
+bool experiment_is_path(const struct experiment *experiment, const char *path);
+/* Takes the seed of an earlier run, where this one was drawn. LATHE_ENOMEM. */
+lathe_status experiment_take_seed(struct experiment *experiment, int64_t seed,
+                                  struct error *err);
 void experiment_close(struct experiment *experiment); /* NULL is fine */
 
 #endif

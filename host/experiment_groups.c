@@ -37,7 +37,8 @@ static bool check_match(struct opening *opening, const struct json *given,
 
 static void find_group(struct opening *opening, const struct json *optimizer,
                        const struct json *given, size_t index) {
-    static const char *const reserved[] = {"use", "id", "groups", "match", NULL};
+    static const char *const reserved[] = {"use",  "id",    "groups",
+                                           "keep", "match", NULL};
     struct experiment *experiment = opening->experiment;
     struct group_use *group = &experiment->groups[experiment->group_count++];
     char path[64];

@@ -74,7 +74,7 @@ static void enter(struct walk *walk, struct place *place, const char *key) {
         format = "plugin:dataset";
     } else if (is_format(place, "groups")) {
         format = "group";
-    } else if (is_format(place, "expect") ||
+    } else if (is_format(place, "expect") || is_format(place, "rename") ||
                (is_format(place, "group") && strcmp(key, "match") == 0) ||
                (kind && (strcmp(key, "use") == 0 || strcmp(key, "id") == 0))) {
         format = "text";
@@ -206,7 +206,8 @@ static char *apply(struct opening *opening, const char *override) {
                    "for example optimizer.lr=0.01");
     }
     for (char *part = path; part && !walk.fault && !opening->is_broken;) {
-        char *dot = is_format(&place, "expect") ? NULL : strchr(part, '.');
+        const bool is_last = is_format(&place, "expect") || is_format(&place, "rename");
+        char *dot = is_last ? NULL : strchr(part, '.');
         char *key = dot ? strndup(part, (size_t)(dot - part)) : text_copy(part);
         if (experiment_keep(opening, key))
             step(&walk, &place, key, dot ? NULL : equals + 1);

@@ -26,6 +26,7 @@ struct opening {
     bool is_metrics_open; /* a plugin is unknown, so there may be others */
     struct claim *claims; /* ids that are taken */
     size_t claim_count;
+    bool has_begun; /* the run of this experiment, or its first stage */
     bool is_broken; /* out of memory */
 };
 
@@ -55,6 +56,11 @@ bool experiment_is_word(const char *name);
 void experiment_check_options(struct opening *opening, struct use *use,
                               struct json *object, const char *const *reserved);
 
+/* Makes the path of a file absolute. Is it there, and can it be read? */
+void experiment_check_file(struct opening *opening, const char *path,
+                           struct json *value);
+void experiment_resolve_path(struct opening *opening, struct json *value);
+
 /* ---- experiment_groups.c ---- */
 
 /* Reads optimizer.groups, once the optimizer itself is known and without fault. */
@@ -70,12 +76,30 @@ void experiment_check_metric(struct opening *opening, const char *path,
                              const char *name);
 void experiment_read_expectations(struct opening *opening);
 
+/* ---- experiment_stages.c ---- */
+
+/* Leaves the first stage in `written`. */
+void experiment_take_stages(struct opening *opening);
+/* Opens the others, once the first is known. */
+void experiment_open_stages(struct opening *opening);
+void experiment_close_stages(struct experiment *experiment);
+/* As experiment_open, of JSON text that stands for (part of) a file. */
+void experiment_open_as(const char *text, const char *file, const char *directory,
+                        const struct registry *registry, struct experiment **experiment,
+                        struct errors *errors);
+
 /* ---- experiment_train.c ---- */
 
 /* Defaults that depend on other values, and what one value forbids another. */
 void experiment_check_train(struct opening *opening);
 /* Once there are no errors. */
 void experiment_read_train(struct experiment *experiment);
+
+/* ---- experiment_start.c ---- */
+
+void experiment_check_start(struct opening *opening);
+/* Once there are no errors. */
+void experiment_read_start(struct experiment *experiment);
 
 /* ---- experiment_resolved.c ---- */
 

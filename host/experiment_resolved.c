@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "experiment_parts.h"
 
 const char *experiment_callback_id(const struct json *callback) {
@@ -31,8 +32,9 @@ struct json *experiment_value(struct json *root, const char *path,
     struct text ignored = {0};
     if (!canonical) canonical = &ignored;
     while (value && rest && *rest) {
-        /* The names of metrics may have dots. */
-        char *part = strcmp(outer, "expect") == 0 ? rest : strsep(&rest, ".");
+        /* The names of metrics and of parameters may have dots. */
+        const bool is_last = !strcmp(outer, "expect") || !strcmp(outer, "rename");
+        char *part = is_last ? rest : strsep(&rest, ".");
         if (part == rest) rest = NULL;
         if (part != copy) text_add(canonical, ".");
         if (json_kind(value) == JSON_LIST) {
@@ -44,7 +46,9 @@ struct json *experiment_value(struct json *root, const char *path,
             text_add(canonical, part);
             value = json_get(value, part);
         }
-        outer = part == copy ? part : "";
+        outer = part == copy || (!strcmp(outer, "start") && !strcmp(part, "rename"))
+                    ? part
+                    : "";
     }
     text_finish(&ignored);
     free(copy);
@@ -66,7 +70,7 @@ const char *experiment_origin(const struct experiment *experiment, const char *p
          * of which was overridden. */
         const bool is_given =
             experiment_value(experiment->given, canonical.data, NULL) != NULL;
-        if (is_given) origin = "file";
+        if (is_given || experiment->staged) origin = "file";
         for (size_t i = 0; i < experiment->override_count; i++) {
             const char *found = experiment->override_paths[i];
             if (found && (is_within(canonical.data, found) ||
@@ -103,11 +107,25 @@ static bool put_origins(const struct experiment *experiment, const struct json *
     return is_done;
 }
 
-void experiment_write_resolved(const struct experiment *experiment, struct text *text) {
-    struct json *root = json_clone(experiment->resolved), *origins = json_make_map();
+/* Whoever runs it again has to find the same plugins. */
+static bool put_plugin_paths(const char *const *paths, struct json *root) {
+    struct json *list = json_make_list();
+    bool is_done = list != NULL;
+    for (size_t i = 0; paths && paths[i] && is_done; i++) {
+        char *absolute = path_absolute(paths[i]);
+        is_done = absolute && json_push(list, json_make_text(absolute));
+        free(absolute);
+    }
+    return json_put(root, "plugin_path", list) && is_done;
+}
+
+void experiment_write_resolved(const struct experiment *experiment,
+                               const char *const *plugin_paths, struct text *text) {
+    struct json *root = experiment_whole(experiment), *origins = json_make_map();
     const bool is_done =
         root && origins && put_origins(experiment, experiment->resolved, "", origins);
-    if (is_done && json_put(root, "origin", origins)) {
+    if (is_done && json_put(root, "origin", origins) &&
+        put_plugin_paths(plugin_paths, root)) {
         json_write(root, text, 2);
         text_add(text, "\n");
     } else {
@@ -115,4 +133,22 @@ void experiment_write_resolved(const struct experiment *experiment, struct text 
         if (!is_done) json_close(origins);
     }
     json_close(root);
+}
+
+/* Is it the "format": "path" of a data set, or a list of them? */
+static bool is_path_of(const struct use *use, const char *path) {
+    const size_t length = strlen(use->path);
+    if (strncmp(path, use->path, length) != 0 || path[length] != '.') return false;
+    for (size_t i = 0; i < use->nested_count; i++)
+        if (is_path_of(&use->nested[i], path)) return true;
+    const struct json *schema =
+        options_declaration(use->manifest->options, path + length + 1);
+    if (json_get(schema, "items")) schema = json_get(schema, "items");
+    return !strcmp(json_text(json_get(schema, "format")), "path");
+}
+
+bool experiment_is_path(const struct experiment *experiment, const char *path) {
+    for (size_t i = 0; i < experiment->data_count; i++)
+        if (is_path_of(&experiment->data[i].use, path)) return true;
+    return false;
 }

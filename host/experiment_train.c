@@ -55,4 +55,9 @@ void experiment_read_train(struct experiment *experiment) {
     settings->clip_value = json_number(json_get(train, "clip_value"));
     settings->flush_denormals =
         strcmp(json_text(json_get(train, "denormals")), "flush") == 0;
+    settings->only = json_text(json_get(train, "only"));
+    settings->keeps_slots =
+        json_truth(json_get(json_get(experiment->resolved, "optimizer"), "keep"));
+    settings->skips_nonfinite =
+        strcmp(json_text(json_get(train, "nonfinite")), "skip") == 0;
 }

@@ -65,21 +65,26 @@ static void open_nested(const struct visit *visit, uint32_t kind, const char *pa
     free(id);
 }
 
-/* Is there a readable file at this option's path? Makes it absolute. */
-static void check_file(struct opening *opening, const char *path, struct json *value) {
-    const char *given = json_text(value);
-    if (given[0] == '\0') {
+void experiment_resolve_path(struct opening *opening, struct json *value) {
+    char *joined = path_join(opening->experiment->directory, json_text(value));
+    char *absolute = experiment_keep(opening, joined ? path_absolute(joined) : NULL);
+    if (absolute && !json_set_text(value, absolute)) opening->is_broken = true;
+    free(absolute);
+    free(joined);
+}
+
+void experiment_check_file(struct opening *opening, const char *path,
+                           struct json *value) {
+    const bool is_relative = json_text(value)[0] != '/';
+    if (json_text(value)[0] == '\0') {
         experiment_fault(opening, path, "", "an empty string names no file");
         return;
     }
-    const bool is_relative = given[0] != '/';
-    char *joined = path_join(opening->experiment->directory, given);
-    char *absolute = experiment_keep(opening, joined ? path_absolute(joined) : NULL);
-    free(joined);
-    if (!absolute) return;
+    experiment_resolve_path(opening, value);
     struct error err = {0};
     int fd = -1;
-    if (file_open(absolute, &fd, NULL, &err) == LATHE_OK) {
+    if (opening->is_broken) return;
+    if (file_open(json_text(value), &fd, NULL, &err) == LATHE_OK) {
         close(fd);
     } else {
         error_where(&err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
@@ -89,8 +94,6 @@ static void check_file(struct opening *opening, const char *path, struct json *v
                        opening->experiment->directory);
         *errors_add(opening->errors) = err;
     }
-    if (!json_set_text(value, absolute)) opening->is_broken = true;
-    free(absolute);
 }
 
 static void check_format(void *context, const char *format, const char *path,
@@ -101,7 +104,7 @@ static void check_format(void *context, const char *format, const char *path,
     if (strncmp(format, "plugin:", length) == 0) {
         open_nested(visit, manifest_kind_find(format + length), path, value);
     } else if (strcmp(format, "path") == 0) {
-        check_file(visit->opening, path, value);
+        experiment_check_file(visit->opening, path, value);
     } else if (strcmp(format, "metric") == 0) {
         experiment_check_metric(visit->opening, path, json_text(value));
     }
@@ -194,7 +197,7 @@ void experiment_check_options(struct opening *opening, struct use *use,
 static void open_use(struct opening *opening, struct json *object,
                      const struct place *place, struct use *use) {
     static const char *const reserved[] = {"use", "id", NULL};
-    static const char *const with_groups[] = {"use", "id", "groups", NULL};
+    static const char *const with_groups[] = {"use", "id", "groups", "keep", NULL};
     use->kind = place->kind;
     use->options = object;
     use->path = experiment_keep(opening, text_copy(place->path));

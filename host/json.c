@@ -128,6 +128,15 @@ static void *member_at(const struct json *map, size_t index) {
     return member;
 }
 
+bool json_next(const struct json *map, struct json_member *member) {
+    member->place = member->place ? json_object_iter_next(unwrap(map), member->place)
+                                  : json_object_iter(unwrap(map));
+    if (!member->place) return false;
+    member->key = json_object_iter_key(member->place);
+    member->value = wrap(json_object_iter_value(member->place));
+    return true;
+}
+
 struct json *json_at(const struct json *list_or_map, size_t index) {
     if (list_or_map && json_is_array(unwrap(list_or_map)))
         return wrap(json_array_get(unwrap(list_or_map), index));

@@ -36,13 +36,24 @@ const char *json_kind_name(enum json_kind kind); /* "a string", "an object", …
 bool json_is_whole(const struct json *value); /* a number without a fraction: 1, 1.0 */
 double json_number(const struct json *value); /* booleans: 0 or 1; else 0 */
 int64_t json_whole(const struct json *value);
+double json_exact(const struct json *value);     /* of json_make_exact; else 0 */
 const char *json_text(const struct json *value); /* "" unless a string */
 bool json_truth(const struct json *value);
 size_t json_size(const struct json *value); /* of a list or map; else 0 */
 struct json *json_at(const struct json *list_or_map, size_t index);
 const char *json_key_at(const struct json *map, size_t index);
 struct json *json_get(const struct json *map, const char *key); /* NULL: not there */
-bool json_same(const struct json *a, const struct json *b);     /* 1 equals 1.0 */
+/* The members of a map one after the other, which json_at would look for from the first
+ * one on, each time. New ones may be put in meanwhile.
+ *
+ *     for (struct json_member at = {0}; json_next(map, &at);) … at.key, at.value */
+struct json_member {
+    const char *key;
+    struct json *value;
+    void *place;
+};
+bool json_next(const struct json *map, struct json_member *member);
+bool json_same(const struct json *a, const struct json *b); /* 1 equals 1.0 */
 
 /* Making and changing. What is put in is taken over, also on failure; false: out of
  * memory. */
@@ -52,6 +63,9 @@ struct json *json_make_text(const char *string); /* NULL: null */
 struct json *json_make_number(double number);
 struct json *json_make_whole(int64_t number);
 struct json *json_make_truth(bool truth);
+/* A double that reads back to the same bits, NaN's sign and payload apart: what JSON
+ * has no number for is text, "nan", "inf", "-inf", "-0". */
+struct json *json_make_exact(double number);
 struct json *json_clone(const struct json *value);
 bool json_put(struct json *map, const char *key, struct json *value);
 bool json_push(struct json *list, struct json *value);

@@ -13,8 +13,9 @@ static lathe_status step(lathe_session *s) {
     if ((e = lathe_update(s)) != LATHE_OK) return e;
     if (lathe_is_due(s, LATHE_DUE_VALIDATION) && (e = lathe_validate(s)) != LATHE_OK)
         return e;
-    if (lathe_is_due(s, LATHE_DUE_EPOCH_END)) e = lathe_epoch_end(s);
-    return e;
+    if (lathe_is_due(s, LATHE_DUE_EPOCH_END) && (e = lathe_epoch_end(s)) != LATHE_OK)
+        return e;
+    return lathe_is_due(s, LATHE_DUE_CHECKPOINT) ? lathe_save(s) : LATHE_OK;
 }
 
 static lathe_status epoch(lathe_session *s) {
@@ -24,8 +25,15 @@ static lathe_status epoch(lathe_session *s) {
     return e == LATHE_END ? LATHE_OK : e;
 }
 
+static lathe_status stage(lathe_session *s) {
+    lathe_status e;
+    while ((e = lathe_epoch_begin(s)) == LATHE_OK)
+        if ((e = epoch(s)) != LATHE_OK) return e;
+    return e == LATHE_END ? LATHE_OK : e;
+}
+
 lathe_status lathe_run(lathe_session *s) {
     lathe_status e = lathe_run_begin(s);
-    while (e == LATHE_OK && (e = lathe_epoch_begin(s)) == LATHE_OK) e = epoch(s);
+    while (e == LATHE_OK && (e = lathe_stage_begin(s)) == LATHE_OK) e = stage(s);
     return lathe_run_end(s, e);
 }

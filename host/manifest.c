@@ -13,7 +13,7 @@
 #include "base/trust.h"
 #include "options.h"
 
-#define SIZE_LIMIT (1 << 20) /* bytes */
+#define SIZE_LIMIT (256 << 10) /* bytes */
 #define LOWER "abcdefghijklmnopqrstuvwxyz"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
@@ -102,12 +102,11 @@ static void check_option_name(struct checking *checking, const char *path,
 
 static void check_options(struct checking *checking, const char *path,
                           const struct json *options) {
-    for (size_t i = 0; i < json_size(options); i++) {
-        const char *name = json_key_at(options, i);
-        char *place = text_make("%s.%s", path, name);
+    for (struct json_member at = {0}; json_next(options, &at);) {
+        char *place = text_make("%s.%s", path, at.key);
         const char *shown = place ? place : path;
-        check_option_name(checking, shown, name);
-        options_check_schema(json_at(options, i), shown, &checking->check);
+        check_option_name(checking, shown, at.key);
+        options_check_schema(at.value, shown, &checking->check);
         free(place);
     }
 }
@@ -128,6 +127,7 @@ static void check_rate(struct checking *checking) {
 static void check_metrics(struct checking *checking) {
     const struct json *metrics = json_get(checking->root, "metrics");
     if (json_kind(metrics) != JSON_LIST) return;
+    struct json *seen = json_make_map();
     for (size_t i = 0; i < json_size(metrics); i++) {
         const struct json *value = json_get(json_at(metrics, i), "name");
         const char *name = json_text(value), *fault = NULL;
@@ -137,15 +137,16 @@ static void check_metrics(struct checking *checking) {
             fault = "cannot be the name of a metric";
         else if (strcmp(name, "loss") == 0)
             fault = "is the host's metric, which every run has";
-        for (size_t j = 0; j < i && !fault; j++)
-            if (!strcmp(json_text(json_get(json_at(metrics, j), "name")), name))
-                fault = "is listed twice";
+        else if (json_get(seen, name))
+            fault = "is listed twice";
+        if (seen) json_put(seen, name, json_make_truth(true));
         if (!fault) continue;
         snprintf(path, sizeof path, "metrics.%zu.name", i);
         add_error(checking, path,
                   "a name that no other metric has, without \"/\": \"accuracy\"",
                   "\"%.200s\" %s", name, fault);
     }
+    json_close(seen);
 }
 
 static void check_format(void *context, const char *format, const char *path,

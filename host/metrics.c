@@ -12,11 +12,15 @@ struct mean {
     double sum, weight;
 };
 
-struct number {
-    char *full_name;           /* "validation/loss" */
+struct amounts {
     struct mean recent, epoch; /* epoch: training only */
     double value;
     int64_t step; /* at which value was settled; -1: never */
+};
+
+struct number {
+    char *full_name; /* "validation/loss" */
+    struct amounts now, marked;
 };
 
 struct metric {
@@ -64,8 +68,8 @@ int32_t metrics_declare(struct metrics *m, const char *name, uint32_t flags,
     for (int split = 0; is_whole && split < SPLIT_COUNT; split++) {
         struct number *number = &metric.numbers[split];
         number->full_name = text_make("%s/%s", split_names[split], name);
-        number->value = NAN;
-        number->step = -1;
+        number->now.value = NAN;
+        number->now.step = -1;
         is_whole = number->full_name != NULL;
     }
     if (!is_whole) {
@@ -93,39 +97,39 @@ const char *metrics_name(const struct metrics *m, int64_t index) {
 void metrics_add(struct metrics *m, enum split split, int64_t index, double sum,
                  double weight) {
     struct number *number = &m->items[index].numbers[split];
-    number->recent.sum += sum;
-    number->recent.weight += weight;
-    number->epoch.sum += sum;
-    number->epoch.weight += weight;
+    number->now.recent.sum += sum;
+    number->now.recent.weight += weight;
+    number->now.epoch.sum += sum;
+    number->now.epoch.weight += weight;
 }
 
 void metrics_restart(struct metrics *m, enum split split) {
     for (int64_t i = 0; i < m->count; i++) {
         struct number *number = &m->items[i].numbers[split];
-        number->recent = number->epoch = (struct mean){0};
+        number->now.recent = number->now.epoch = (struct mean){0};
     }
 }
 
 static void settle(const struct metric *metric, struct number *number, struct mean mean,
                    int64_t step) {
     if (mean.weight == 0) return;
-    number->value = mean.sum / mean.weight;
-    if (metric->flags & LATHE_METRIC_EXP) number->value = exp(number->value);
-    number->step = step;
+    number->now.value = mean.sum / mean.weight;
+    if (metric->flags & LATHE_METRIC_EXP) number->now.value = exp(number->now.value);
+    number->now.step = step;
 }
 
 void metrics_settle(struct metrics *m, enum split split, int64_t step) {
     for (int64_t i = 0; i < m->count; i++) {
         struct number *number = &m->items[i].numbers[split];
-        settle(&m->items[i], number, number->recent, step);
-        number->recent = (struct mean){0};
+        settle(&m->items[i], number, number->now.recent, step);
+        number->now.recent = (struct mean){0};
     }
 }
 
 void metrics_settle_epoch(struct metrics *m, int64_t step) {
     for (int64_t i = 0; i < m->count; i++) {
         struct number *number = &m->items[i].numbers[SPLIT_TRAIN];
-        settle(&m->items[i], number, number->epoch, step);
+        settle(&m->items[i], number, number->now.epoch, step);
     }
 }
 
@@ -144,8 +148,8 @@ void metrics_view(const struct metrics *m, int32_t watched, lathe_metric_view *v
     lathe_metric_view full = {.size = view->size,
                               .flags = metric->flags,
                               .name = number->full_name,
-                              .value = number->value,
-                              .step = number->step};
+                              .value = number->now.value,
+                              .step = number->now.step};
     memcpy(view, &full, view->size < sizeof full ? view->size : sizeof full);
 }
 
@@ -193,7 +197,8 @@ void metrics_write(const struct metrics *m, enum split split, int64_t step,
     text_add(text, ",\"metrics\":{");
     for (int64_t i = 0; i < m->count; i++) {
         const struct number *number = &m->items[i].numbers[split];
-        if (number->step == step) list_number(&lister, m->items[i].name, number->value);
+        if (number->now.step == step)
+            list_number(&lister, m->items[i].name, number->now.value);
     }
     end_list(&lister);
 }
@@ -204,10 +209,71 @@ void metrics_write_all(const struct metrics *m, struct text *text) {
     for (int split = 0; split < SPLIT_COUNT; split++)
         for (int64_t i = 0; i < m->count; i++) {
             const struct number *number = &m->items[i].numbers[split];
-            if (number->step >= 0)
-                list_number(&lister, number->full_name, number->value);
+            if (number->now.step >= 0)
+                list_number(&lister, number->full_name, number->now.value);
         }
     end_list(&lister);
+}
+
+/* ---- what can be taken back, and what is saved ---- */
+
+void metrics_mark(struct metrics *m) {
+    for (int64_t i = 0; i < m->count; i++)
+        for (int split = 0; split < SPLIT_COUNT; split++)
+            m->items[i].numbers[split].marked = m->items[i].numbers[split].now;
+}
+
+void metrics_take_back(struct metrics *m) {
+    for (int64_t i = 0; i < m->count; i++)
+        for (int split = 0; split < SPLIT_COUNT; split++) {
+            struct number *number = &m->items[i].numbers[split];
+            const struct amounts now = number->now;
+            number->now = number->marked;
+            number->marked = now;
+        }
+}
+
+#define AMOUNTS 6
+
+struct json *metrics_save(const struct metrics *m) {
+    struct json *saved = json_make_map();
+    bool is_whole = saved != NULL;
+    for (int64_t i = 0; i < m->count * SPLIT_COUNT && is_whole; i++) {
+        const struct number *number =
+            &m->items[i / SPLIT_COUNT].numbers[i % SPLIT_COUNT];
+        const struct amounts *now = &number->now;
+        const double amounts[AMOUNTS] = {now->recent.sum, now->recent.weight,
+                                         now->epoch.sum,  now->epoch.weight,
+                                         now->value,      (double)now->step};
+        struct json *list = json_make_list();
+        is_whole = list != NULL;
+        for (int k = 0; k < AMOUNTS && is_whole; k++)
+            is_whole = json_push(list, json_make_exact(amounts[k]));
+        is_whole = json_put(saved, number->full_name, list) && is_whole;
+    }
+    if (is_whole) return saved;
+    json_close(saved);
+    return NULL;
+}
+
+lathe_status metrics_load(struct metrics *m, const struct json *saved,
+                          struct error *err) {
+    for (size_t i = 0; i < json_size(saved); i++)
+        if (json_size(json_at(saved, i)) != AMOUNTS)
+            return fail(err, LATHE_EDATA, "what is saved of \"%s\" is no metric",
+                        json_key_at(saved, i));
+    for (int64_t i = 0; i < m->count * SPLIT_COUNT; i++) {
+        struct number *number = &m->items[i / SPLIT_COUNT].numbers[i % SPLIT_COUNT];
+        const struct json *list = json_get(saved, number->full_name);
+        if (!list) continue;
+        number->now.recent.sum = json_exact(json_at(list, 0));
+        number->now.recent.weight = json_exact(json_at(list, 1));
+        number->now.epoch.sum = json_exact(json_at(list, 2));
+        number->now.epoch.weight = json_exact(json_at(list, 3));
+        number->now.value = json_exact(json_at(list, 4));
+        number->now.step = json_whole(json_at(list, 5));
+    }
+    return LATHE_OK;
 }
 
 void metrics_destroy(struct metrics *m) {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "json.h"
 
 enum split { SPLIT_TRAIN = 0, SPLIT_VALIDATION, SPLIT_TEST, SPLIT_COUNT };
 extern const char *const split_names[SPLIT_COUNT]; /* "train", "validation", "test" */
@@ -52,6 +53,18 @@ void metrics_write(const struct metrics *metrics, enum split split, int64_t step
                    struct text *text);
 /* The same over all splits with full names, whatever their step. */
 void metrics_write_all(const struct metrics *metrics, struct text *text);
+
+/* Remembers all sums and values, so that what comes next can be taken back; taking back
+ * twice is to have it again. */
+void metrics_mark(struct metrics *metrics);
+void metrics_take_back(struct metrics *metrics);
+/* All sums and values, by full name, for metrics_load; NULL: out of memory. The map is
+ * the caller's. */
+struct json *metrics_save(const struct metrics *metrics);
+/* Takes what `save` gave; names that are not declared any more are left out.
+ * LATHE_EDATA: it is something else, and nothing was taken. */
+lathe_status metrics_load(struct metrics *metrics, const struct json *saved,
+                          struct error *err);
 void metrics_destroy(struct metrics *metrics);
 
 #endif

@@ -53,11 +53,10 @@ const struct json *options_branch_const(const struct json *branch, const char *k
 
 const char *options_branch_key(const struct json *branches) {
     const struct json *first = json_get(json_at(branches, 0), "properties");
-    for (size_t i = 0; i < json_size(first); i++) {
-        const char *key = json_key_at(first, i);
+    for (struct json_member at = {0}; json_next(first, &at);) {
         size_t count = 0;
-        while (options_branch_const(json_at(branches, count), key)) count++;
-        if (count == json_size(branches)) return key;
+        while (options_branch_const(json_at(branches, count), at.key)) count++;
+        if (count == json_size(branches)) return at.key;
     }
     return NULL;
 }
@@ -90,8 +89,8 @@ static void fail_unknown(const struct members *members, const char *key,
         err = options_fault(check, member, "unknown key \"%.100s\"", key);
     struct nearest nearest;
     nearest_begin(&nearest, key);
-    for (size_t i = 0; i < json_size(members->schemas); i++)
-        nearest_list(&nearest, json_key_at(members->schemas, i));
+    for (struct json_member at = {0}; json_next(members->schemas, &at);)
+        nearest_list(&nearest, at.key);
     if (json_size(members->schemas))
         nearest_help(&nearest, "allowed", err);
     else
@@ -124,18 +123,16 @@ static void complete(const struct members *members, const char *key,
 
 static void check_members(const struct members *members, struct json *object,
                           const char *path, const struct option_check *check) {
-    for (size_t i = 0; i < json_size(object); i++) {
-        const char *key = json_key_at(object, i);
-        if (!json_get(members->schemas, key) && !is_reserved(members, key))
-            fail_unknown(members, key, path, check);
-    }
-    for (size_t i = 0; i < json_size(members->schemas); i++) {
-        const char *key = json_key_at(members->schemas, i);
+    for (struct json_member at = {0};
+         check->errors->count < ERRORS_MAX && json_next(object, &at);)
+        if (!json_get(members->schemas, at.key) && !is_reserved(members, at.key))
+            fail_unknown(members, at.key, path, check);
+    for (struct json_member at = {0}; json_next(members->schemas, &at);) {
         char member[OPTIONS_PATH_BYTES];
-        options_member(member, path, key);
-        if (!json_get(object, key)) complete(members, key, object, member, check);
-        struct json *value = json_get(object, key);
-        if (value) options_check(json_at(members->schemas, i), value, member, check);
+        options_member(member, path, at.key);
+        if (!json_get(object, at.key)) complete(members, at.key, object, member, check);
+        struct json *value = json_get(object, at.key);
+        if (value) options_check(at.value, value, member, check);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "options_parts.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+#define BRANCHES_MAX 100 /* each is compared with each other */
 
 static const char *const types[] = {"string", "integer", "number", "boolean",
                                     "array",  "object",  "null"};
@@ -86,12 +87,13 @@ static void check_items(const struct json *schema, const struct json *value,
 static void check_schemas(const struct json *schema, const struct json *value,
                           const char *path, const struct option_check *check) {
     (void)schema;
-    for (size_t i = 0; i < json_size(value); i++) {
-        char inner[OPTIONS_PATH_BYTES];
-        if (json_kind(value) == JSON_MAP)
-            options_member(inner, path, json_key_at(value, i));
-        else
-            options_item(inner, path, i);
+    char inner[OPTIONS_PATH_BYTES];
+    for (struct json_member at = {0}; json_next(value, &at);) {
+        options_member(inner, path, at.key);
+        options_check_schema(at.value, inner, check);
+    }
+    for (size_t i = 0; json_kind(value) == JSON_LIST && i < json_size(value); i++) {
+        options_item(inner, path, i);
         options_check_schema(json_at(value, i), inner, check);
     }
 }
@@ -113,6 +115,11 @@ static void check_required(const struct json *schema, const struct json *value,
 static void check_branches(const struct json *schema, const struct json *value,
                            const char *path, const struct option_check *check) {
     check_schemas(schema, value, path, check);
+    if (json_size(value) > BRANCHES_MAX) {
+        options_fault(check, path, "%zu branches; at most %d are allowed",
+                      json_size(value), BRANCHES_MAX);
+        return;
+    }
     const char *key = options_branch_key(value);
     bool are_told_apart = key != NULL;
     for (size_t i = 0; key && i < json_size(value); i++)
@@ -198,11 +205,10 @@ void options_check_schema(const struct json *schema, const char *path,
                    "a schema is an object: { \"type\": \"number\", \"default\": 0.1 }");
         return;
     }
-    for (size_t i = 0; i < json_size(schema); i++) {
-        const char *name = json_key_at(schema, i);
+    for (struct json_member at = {0}; json_next(schema, &at);) {
         char member[OPTIONS_PATH_BYTES];
-        options_member(member, path, name);
-        check_member(schema, name, json_at(schema, i), member, check);
+        options_member(member, path, at.key);
+        check_member(schema, at.key, at.value, member, check);
     }
     if (check->errors->count != before) return;
     check_bounds(schema, "minimum", "maximum", path, check);

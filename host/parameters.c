@@ -121,17 +121,61 @@ static bool place(struct parameters *parameters, int64_t *placed, int64_t *at,
     return true;
 }
 
+static bool is_trained(const struct parameter *item) {
+    return !is_buffer(item) && !(item->flags & LATHE_FROZEN);
+}
+
 static bool decays(const struct parameter *item, int32_t group) {
-    return !is_buffer(item) && item->group == group && !(item->flags & LATHE_NO_DECAY);
+    return is_trained(item) && item->group == group && !(item->flags & LATHE_NO_DECAY);
 }
 
 static bool decays_not(const struct parameter *item, int32_t group) {
-    return !is_buffer(item) && item->group == group && item->flags & LATHE_NO_DECAY;
+    return is_trained(item) && item->group == group && item->flags & LATHE_NO_DECAY;
 }
 
 static bool is_statistic(const struct parameter *item, int32_t group) {
     (void)group;
     return is_buffer(item);
+}
+
+static bool is_frozen(const struct parameter *item, int32_t group) {
+    (void)group;
+    return !is_buffer(item) && !is_trained(item);
+}
+
+lathe_status parameters_choose(const struct parameters *parameters, const char *only,
+                               bool *is_chosen, struct error *err) {
+    char *pattern = malloc(strlen(only) + 1);
+    if (!pattern) return fail(err, LATHE_ENOMEM, "no memory for a pattern");
+    memset(is_chosen, 0, (size_t)parameters->count * sizeof *is_chosen);
+    for (const char *at = only + strspn(only, " "); *at; at += strspn(at, " ")) {
+        const size_t length = strcspn(at, " ");
+        memcpy(pattern, at, length);
+        pattern[length] = '\0';
+        at += length;
+        bool is_matched = false;
+        for (int64_t i = 0; i < parameters->count; i++) {
+            if (fnmatch(pattern, parameters->items[i].name, 0)) continue;
+            is_chosen[i] = is_matched = true;
+        }
+        if (is_matched) continue;
+        fail(err, LATHE_EINVAL, "\"%s\" matches no parameter of the model", pattern);
+        free(pattern);
+        return LATHE_EINVAL;
+    }
+    free(pattern);
+    return LATHE_OK;
+}
+
+lathe_status parameters_freeze(struct parameters *parameters, const char *only,
+                               struct error *err) {
+    bool *is_chosen = calloc((size_t)parameters->count + 1, sizeof *is_chosen);
+    if (!is_chosen) return fail(err, LATHE_ENOMEM, "no memory for a pattern");
+    lathe_status status = parameters_choose(parameters, only, is_chosen, err);
+    for (int64_t i = 0; i < parameters->count && status == LATHE_OK; i++)
+        if (!is_chosen[i]) parameters->items[i].flags |= LATHE_FROZEN;
+    free(is_chosen);
+    return status;
 }
 
 lathe_status parameters_lay_out(struct parameters *parameters, struct error *err) {
@@ -153,10 +197,11 @@ lathe_status parameters_lay_out(struct parameters *parameters, struct error *err
     }
     parameters->trained_end = at;
     fits = fits && place(parameters, &placed, &at, is_statistic, 0);
+    fits = fits && place(parameters, &placed, &at, is_frozen, 0);
     parameters->size = at;
     if (!fits) return fail(err, LATHE_ENOMEM, "the model has too many parameters");
     for (int64_t i = 0; i < parameters->count; i++)
-        if (!is_buffer(&parameters->items[i]))
+        if (is_trained(&parameters->items[i]))
             parameters->trainable += parameters->items[i].count;
     return LATHE_OK;
 }

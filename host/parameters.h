@@ -3,8 +3,8 @@
  * array of floats as long as all parameters together; weights, gradients, optimizer
  * slots and averages are blocks with the same offsets.
  *
- * Order of a block: decaying parameters, those that do not decay, buffers. Each starts
- * on 64 bytes; the padding between them stays 0. */
+ * Order of a block: decaying parameters, those that do not decay, buffers, frozen ones.
+ * Each starts on 64 bytes; the padding between them stays 0. */
 #ifndef HOST_PARAMETERS_H
 #define HOST_PARAMETERS_H
 
@@ -53,6 +53,14 @@ lathe_status parameters_declare(struct parameters *parameters,
 lathe_status parameters_group(struct parameters *parameters,
                               const char *const *patterns, int32_t count, int32_t *bad,
                               struct error *err);
+/* Which parameters match one of the patterns, which stand between blanks: [count].
+ * LATHE_EINVAL: a pattern that matches nothing. */
+lathe_status parameters_choose(const struct parameters *parameters, const char *only,
+                               bool *is_chosen, struct error *err);
+/* Freezes what matches none of the patterns, which stand between blanks. LATHE_EINVAL:
+ * a pattern that matches nothing. */
+lathe_status parameters_freeze(struct parameters *parameters, const char *only,
+                               struct error *err);
 /* Gives every parameter its place, once all are declared. */
 lathe_status parameters_lay_out(struct parameters *parameters, struct error *err);
 /* Do two instances of a model say the same? The message names the first difference. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "passes_loops.h"
 
-#define LANES 8 /* partial sums side by side: a fixed order that vectorises */
+/* Partial sums side by side: a fixed order that vectorises, and enough of them that no
+ * addition waits for the one before. */
+#define LANES 32
 
 void passes_add(float *restrict to, const float *restrict from, int64_t count) {
     for (int64_t i = 0; i < count; i++) to[i] += from[i];
@@ -14,8 +16,9 @@ double passes_sum_squares(const float *x, int64_t count) {
         for (int lane = 0; lane < LANES; lane++)
             lanes[lane] += (double)x[i + lane] * (double)x[i + lane];
     for (; i < count; i++) lanes[i % LANES] += (double)x[i] * (double)x[i];
-    return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
-           ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+    for (int d = LANES / 2; d > 0; d /= 2)
+        for (int lane = 0; lane < d; lane++) lanes[lane] += lanes[lane + d];
+    return lanes[0];
 }
 
 void passes_multiply(float *x, int64_t count, float factor) {

@@ -29,7 +29,7 @@ void library_quiet_blas(const struct library *library);
 /* "OpenBLAS SkylakeX", in `name`; "" when the library brought none that says. */
 void library_blas_name(const struct library *library, char *name, size_t size);
 
-#define PLUGIN_TIMED_MAX 24
+#define PLUGIN_TIMED_MAX 32
 
 struct plugin {
     const struct use *use;
@@ -40,6 +40,7 @@ struct plugin {
     const void *ops;       /* lathe_<kind>_ops */
     void *self;
     bool is_created;
+    uint16_t number; /* in the session's ring of calls */
     lathe_host host;
     struct error misuse; /* the first service called wrongly; status LATHE_OK: none */
     struct error *failures; /* [workers]: what lathe_fail said last on that thread */

@@ -26,7 +26,8 @@
 struct rundir {
     char *path;     /* absolute; NULL: nothing is written */
     int made_count; /* of directories at the end of path, that were made for it */
-    DIR *directory; /* open and locked */
+    bool is_reopened;
+    DIR *directory;        /* open and locked */
     pthread_mutex_t mutex; /* lines come from any thread; guards the files */
     struct text files;     /* names of those that were made, each with its NUL */
 };
@@ -124,6 +125,45 @@ lathe_status rundir_create(const char *path, struct rundir **rundir,
     return status;
 }
 
+static lathe_status refuse_run(struct error *err, const char *path, lathe_status status,
+                               const char *why) {
+    fail(err, status, "cannot go on with this run: %s", why);
+    error_where(err, "%s", path);
+    return status;
+}
+
+static lathe_status take_again(struct rundir *rundir, struct error *err) {
+    const char *path = rundir->path;
+    rundir->directory = opendir(path);
+    if (!rundir->directory)
+        return refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
+    if (faccessat(dirfd(rundir->directory), "resolved.json", F_OK, 0))
+        return refuse_run(err, path, LATHE_ENOTFOUND,
+                          "there is no resolved.json in it");
+    if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+        return refuse_run(err, path, LATHE_ECREATE, "another process is at it");
+    if (access(path, W_OK | X_OK))
+        return refuse_run(err, path, LATHE_ECREATE, strerror(errno));
+    return LATHE_OK;
+}
+
+lathe_status rundir_reopen(const char *path, struct rundir **rundir,
+                           struct error *err) {
+    struct rundir *made = calloc(1, sizeof *made);
+    if (!made) return fail(err, LATHE_ENOMEM, "no memory for a run directory");
+    pthread_mutex_init(&made->mutex, NULL);
+    made->is_reopened = true;
+    made->path = realpath(path, NULL); /* `latest` is a link, which will be switched */
+    lathe_status status = made->path
+                              ? take_again(made, err)
+                              : refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
+    if (status == LATHE_OK)
+        *rundir = made;
+    else
+        rundir_close(made);
+    return status;
+}
+
 const char *rundir_path(const struct rundir *rundir) {
     return rundir->path;
 }
@@ -211,6 +251,35 @@ lathe_status rundir_append(struct rundir *rundir, const char *name, const char *
     return status;
 }
 
+int64_t rundir_length(const struct rundir *rundir, const char *name) {
+    struct stat status;
+    if (!rundir->path || fstatat(dirfd(rundir->directory), name, &status, 0)) return 0;
+    return status.st_size;
+}
+
+int rundir_descriptor(const struct rundir *rundir, const char *name) {
+    const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+    if (!rundir->path) return -1;
+    return file_keep_clear(openat(dirfd(rundir->directory), name, flags));
+}
+
+lathe_status rundir_cut(struct rundir *rundir, const char *name, int64_t length,
+                        struct error *err) {
+    const int64_t found = rundir_length(rundir, name);
+    lathe_status status = LATHE_OK;
+    if (found < length) {
+        status = fail(err, LATHE_EDATA, "%s has %lld bytes, and had %lld when saved",
+                      name, (long long)found, (long long)length);
+    } else if (found > length) {
+        int fd = rundir_descriptor(rundir, name);
+        if (fd < 0 || ftruncate(fd, length))
+            status = fail(err, LATHE_EIO, "%s: %s", name, strerror(errno));
+        if (fd >= 0) close(fd);
+    }
+    if (status) error_where(err, "%s", rundir->path);
+    return status;
+}
+
 /* ---- status.json ---- */
 
 /* When this process began, in clock ticks since boot: with pid and boot id it names the
@@ -267,10 +336,48 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
     return result;
 }
 
+/* What a signal handler may do: no memory, no printf. */
+static size_t add_member(char *to, const char *key, const char *text,
+                         long long number) {
+    char digits[24];
+    size_t length = strlen(key), at = sizeof digits - 1;
+    memcpy(to, key, length);
+    digits[at] = 0;
+    do digits[--at] = (char)('0' + number % 10);
+    while ((number /= 10) > 0 && at);
+    const char *value = text ? text : digits + at;
+    memcpy(to + length, value, strlen(value));
+    return length + strlen(value);
+}
+
+void rundir_patch_status(int directory, const struct run_status *status) {
+    char before[STATUS_BYTES + 1], now[3 * STATUS_BYTES];
+    int fd = openat(directory, "status.json", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return;
+    const bool is_whole = read(fd, before, STATUS_BYTES) == STATUS_BYTES;
+    before[STATUS_BYTES] = 0;
+    const char *rest = is_whole ? strstr(before, ", \"pid\"") : NULL;
+    const char *end = rest ? strchr(rest, '}') : NULL;
+    if (end) {
+        size_t length = add_member(now, "{\"state\": \"", status->state, 0);
+        length += add_member(now + length, "\", \"reason\": \"", status->reason, 0);
+        length +=
+            add_member(now + length, "\", \"exit_code\": ", NULL, status->exit_code);
+        length += add_member(now + length, ", \"epoch\": ", NULL, status->epoch);
+        length += add_member(now + length, ", \"step\": ", NULL, status->step);
+        memcpy(now + length, rest, (size_t)(end + 1 - rest));
+        length += (size_t)(end + 1 - rest);
+        memset(now + length, ' ', STATUS_BYTES);
+        now[STATUS_BYTES - 1] = '\n';
+        if (length < STATUS_BYTES) (void)!pwrite(fd, now, STATUS_BYTES, 0);
+    }
+    close(fd);
+}
+
 /* ---- the end ---- */
 
 void rundir_discard(struct rundir *rundir) {
-    if (!rundir || !rundir->path) return;
+    if (!rundir || !rundir->path || rundir->is_reopened) return;
     const struct text *files = &rundir->files;
     for (size_t at = 0; at < files->length; at += strlen(files->data + at) + 1)
         unlinkat(dirfd(rundir->directory), files->data + at, 0);

@@ -20,6 +20,10 @@ char *rundir_default_path(const char *name);
 /* Makes the directory (absent or empty, else LATHE_ECREATE), and a status.json in it
  * that says running: there is none without. path NULL: write nothing. */
 lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
+/* Opens the directory of a run that is to go on. LATHE_ENOTFOUND: it is none;
+ * LATHE_ECREATE: another process is at it (a dead one keeps no lock), or it cannot be
+ * written to. */
+lathe_status rundir_reopen(const char *path, struct rundir **rundir, struct error *err);
 const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
 /* Switches "latest" beside the directory to it, by rename; only where its parent is
  * "runs". Call it once nothing can be discarded any more. */
@@ -32,6 +36,15 @@ lathe_status rundir_write(struct rundir *rundir, const char *name, const void *b
 lathe_status rundir_append(struct rundir *rundir, const char *name, const char *line,
                            struct error *err);
 
+/* How long a file is; 0: it is not there. */
+int64_t rundir_length(const struct rundir *rundir, const char *name);
+/* Cuts a file back to what it was; one that is not there stays so. LATHE_EDATA: it is
+ * shorter than that. */
+lathe_status rundir_cut(struct rundir *rundir, const char *name, int64_t length,
+                        struct error *err);
+/* A descriptor of a file of its own, for fsync; the caller's; -1: it is not there. */
+int rundir_descriptor(const struct rundir *rundir, const char *name);
+
 /* status.json */
 struct run_status {
     const char *state;  /* "running", "ended" */
@@ -43,8 +56,11 @@ struct run_status {
  * size never changes, so that it can be written over where the disk has become full. */
 lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
                                  struct error *err);
-/* Removes what was made, where the run failed before step 0; close it still. NULL is
- * fine. */
+/* The same in a signal handler, of a directory by its descriptor: over the file that is
+ * there. It takes no memory. */
+void rundir_patch_status(int directory, const struct run_status *status);
+/* Removes what was made, where the run failed before step 0; close it still. A
+ * directory that was opened again stays as it is. NULL is fine. */
 void rundir_discard(struct rundir *rundir);
 void rundir_close(struct rundir *rundir); /* NULL is fine */
 

@@ -52,6 +52,11 @@ const char *safetensors_note(const struct safetensors *file, const char *key);
 lathe_status safetensors_read(const struct safetensors *file,
                               const struct safetensor *tensor, void *bytes,
                               struct error *err);
+/* Fills `floats` with a tensor's numbers: F32 as they are, F16 and BF16 exactly, F64
+ * rounded. LATHE_EDATA: of another type. */
+lathe_status safetensors_read_floats(const struct safetensors *file,
+                                     const struct safetensor *tensor, float *floats,
+                                     struct error *err);
 /* Reads everything and compares it with SAFETENSORS_DIGEST. LATHE_EDATA: it differs, or
  * there is none. */
 lathe_status safetensors_verify(const struct safetensors *file, struct error *err);

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <lathe/draft/checkpoint.h>
 #include <lathe/draft/profile.h>
 
 #include "archive.h"
+#include "session_calls.h"
 
 struct plugin *services_caller(const lathe_host *host) {
     return host->context;
@@ -114,6 +116,7 @@ static lathe_status plugin(const lathe_host *host, const char *path, const void 
 static const void *extension(const lathe_host *host, const char *id) {
     lathe_session *s = services_session(host);
     if (!strcmp(id, LATHE_PROFILE)) return session_profile(s);
+    if (!strcmp(id, LATHE_CHECKPOINTS)) return services_checkpoints();
     if (!strcmp(id, LATHE_QUIET_EXTENSION) && s->options.flags & LATHE_QUIET) return s;
     return NULL;
 }

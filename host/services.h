@@ -13,5 +13,6 @@ lathe_session *services_session(const lathe_host *host);
 bool services_may_load(const lathe_host *host, const char *service);
 bool services_may_loop(const lathe_host *host, const char *service);
 void services_fill_loop(lathe_host *host);
+const void *services_checkpoints(void); /* the table of LATHE_CHECKPOINTS */
 
 #endif

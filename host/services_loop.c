@@ -118,7 +118,12 @@ static int32_t every(const lathe_host *host, const char *path) {
     }
     s->intervals = intervals;
     struct interval *interval = &s->intervals[s->interval_count];
-    *interval = (struct interval){0};
+    *interval = (struct interval){.name = text_make("%s/%s", caller->use->id, path)};
+    if (!interval->name) {
+        plugin_misuse(services_caller(host), LATHE_ENOMEM,
+                      "no memory for interval \"%s\"", path);
+        return 0;
+    }
     if (host->has(host, path))
         options_durations(options_find(caller->use->options, path), &interval->every);
     return (int32_t)s->interval_count++;
@@ -137,7 +142,8 @@ static void request(const lathe_host *host, uint32_t what, const char *reason) {
     if (what & LATHE_REQUEST_STOP && !(s->requests & LATHE_REQUEST_STOP))
         snprintf(s->stop_reason, sizeof s->stop_reason, "%s: %s",
                  services_caller(host)->use->id, reason ? reason : "");
-    s->requests |= what & (LATHE_REQUEST_STOP | LATHE_REQUEST_VALIDATE);
+    s->requests |=
+        what & (LATHE_REQUEST_STOP | LATHE_REQUEST_VALIDATE | LATHE_REQUEST_SAVE);
 }
 
 /* ---- memory ---- */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "guard.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 static void write_log(void *context, int32_t level, const char *text) {
     static const char *const levels[] = {"error", "warning", "info", "debug"};
@@ -22,8 +22,9 @@ static void write_log(void *context, int32_t level, const char *text) {
 
 static lathe_status open_experiment(lathe_session *s) {
     struct errors errors = {0};
-    lathe_status status = experiment_open(s->options.experiment, s->options.overrides,
-                                          s->registry, &s->experiment, &errors);
+    lathe_status status = (s->before ? experiment_reopen : experiment_open)(
+        s->options.experiment, s->options.overrides, s->registry, &s->experiments,
+        &errors);
     if (status != LATHE_OK && errors.count) {
         s->err = errors.items[0];
         s->err.status = status;
@@ -32,6 +33,10 @@ static lathe_status open_experiment(lathe_session *s) {
                        errors.count);
     }
     errors_finish(&errors);
+    s->experiment = s->experiments;
+    if (status == LATHE_OK && s->before)
+        status = experiment_take_seed(s->experiments,
+                                      json_whole(json_get(s->before, "seed")), &s->err);
     return status;
 }
 
@@ -41,7 +46,7 @@ static int count_cores(void) {
     return CPU_COUNT(&set);
 }
 
-static lathe_status open_workers(lathe_session *s) {
+lathe_status session_open_workers(lathe_session *s) {
     const struct train_settings *train = &s->experiment->train;
     int64_t threads = train->threads ? train->threads : count_cores();
     if (threads > train->shards) threads = train->shards;
@@ -58,9 +63,10 @@ static void warn_of_short_epoch(lathe_session *s) {
              (long long)s->sampler.accumulate, (long long)s->sampler.micros_per_epoch);
 }
 
-static lathe_status open_directory(lathe_session *s) {
+static lathe_status make_directory(lathe_session *s) {
     const char *asked = s->options.run_directory;
     char *path = NULL;
+    if (s->rundir) return LATHE_OK; /* of the run that goes on */
     if (asked && !strcmp(asked, LATHE_RUN_DEFAULT)) {
         path = rundir_default_path(s->experiment->name);
         if (!path) return fail(&s->err, LATHE_ENOMEM, "no memory for the run's name");
@@ -68,30 +74,43 @@ static lathe_status open_directory(lathe_session *s) {
     }
     lathe_status status = rundir_create(asked, &s->rundir, &s->err);
     free(path);
-    if (status == LATHE_OK && s->early_log.length)
+    return status;
+}
+
+static lathe_status open_directory(lathe_session *s) {
+    lathe_status status = make_directory(s);
+    if (status == LATHE_OK && rundir_path(s->rundir))
+        status = checkpoints_create(rundir_path(s->rundir), s->run_id, &s->log,
+                                    &s->checkpoints, &s->err);
+    if (status == LATHE_OK && s->checkpoints) checkpoints_keep(s->checkpoints, s->kept);
+    if (status == LATHE_OK && s->options.resume && s->origin)
+        checkpoints_resumed(s->checkpoints, s->origin_path);
+    if (status == LATHE_OK) status = session_restore(s, false);
+    if (status == LATHE_OK && s->early_log.length && !s->options.resume)
         status = rundir_write(s->rundir, "log.txt", s->early_log.data,
                               s->early_log.length, &s->err);
     if (status == LATHE_OK) status = session_begin_records(s);
+    if (status == LATHE_OK) session_keep_ring(s);
     return status;
 }
 
 static lathe_status open_all(lathe_session *s) {
     const struct experiment *e;
-    lathe_status status = registry_open(s->options.plugin_paths, s->options.linked,
-                                        &s->registry, &s->err);
+    lathe_status status = session_find_origin(s);
+    if (status == LATHE_OK)
+        status =
+            registry_open(s->plugin_paths, s->options.linked, &s->registry, &s->err);
     if (status == LATHE_OK) status = open_experiment(s);
+    if (status == LATHE_OK) status = session_find_stage(s);
     if (status != LATHE_OK) return status;
     e = s->experiment;
-    s->log_due.every = e->train.log;
-    s->validate_due.every = e->train.validate;
-    if (e->is_seed_drawn)
+    if (e->is_seed_drawn && !s->before)
         log_line(&s->log, LATHE_LOG_INFO,
                  "seed %llu was drawn; seed=%llu repeats this run",
                  (unsigned long long)e->seed, (unsigned long long)e->seed);
-    status = open_workers(s);
-    if (status == LATHE_OK) status = metrics_create(&s->metrics, &s->err);
-    if (status == LATHE_OK) status = files_create(&s->files, &s->err);
-    if (status == LATHE_OK) status = session_compose(s);
+    status = files_create(&s->files, &s->err);
+    if (status == LATHE_OK) status = session_compose_stages(s);
+    if (status == LATHE_OK) status = session_check_changes(s);
     if (status == LATHE_OK) warn_of_short_epoch(s);
     s->threads_before = guard_threads();
     if (status == LATHE_OK) status = open_directory(s);
@@ -111,11 +130,12 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
     struct error refused = {0};
     lathe_session *s = NULL;
     if (!options || options->size < LATHE_SESSION_OPTIONS_SIZE_1_0 ||
-        !options->experiment)
+        !(options->experiment || options->resume || options->from))
         fail(&refused, LATHE_EINVAL, "session options need a size and an experiment");
     else if (!(s = calloc(1, sizeof *s)))
         fail(&refused, LATHE_ENOMEM, "no memory for a session");
     if (!s) {
+        *session = NULL;
         if (error) copy_error(&refused, error);
         return refused.status;
     }
@@ -126,10 +146,14 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
     s->point = POINT_NONE;
+    s->kept = 1;
     s->place = PLACE_OPEN;
     services_fill(&s->services);
-    lathe_status status = open_all(s);
+    lathe_status status = session_begin_calls(s);
+    __atomic_store_n(session, s, __ATOMIC_RELEASE);
+    if (status == LATHE_OK) status = open_all(s);
     if (status != LATHE_OK) {
+        __atomic_store_n(session, NULL, __ATOMIC_RELEASE);
         if (error) copy_error(&s->err, error);
         environment_end(s->environment, NULL);
         s->environment = NULL;
@@ -137,7 +161,6 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
         lathe_close(s);
         return status;
     }
-    *session = s;
     return LATHE_OK;
 }
 
@@ -146,20 +169,28 @@ void lathe_close(lathe_session *s) {
     environment_end(s->environment, NULL);
     workers_adopt();
     s->phase = PHASE_LOAD;
+    checkpoints_destroy(s->checkpoints);
+    session_free_snapshot(s);
     session_decompose(s);
     files_destroy(s->files);
     metrics_destroy(s->metrics);
     workers_destroy(s->workers);
     rundir_close(s->rundir);
-    experiment_close(s->experiment);
+    experiment_close(s->experiments);
     registry_close(s->registry);
+    session_forget_origin(s);
     text_finish(&s->early_log);
     text_finish(&s->line);
+    session_end_calls(s);
     free(s);
 }
 
 void lathe_stop(lathe_session *s, const char *reason) {
     atomic_store(&s->stop_asked, reason);
+}
+
+void lathe_request(lathe_session *s, uint32_t what) {
+    atomic_fetch_or(&s->requests_asked, what);
 }
 
 const lathe_error *lathe_last_error(lathe_session *s) {
@@ -170,6 +201,10 @@ const lathe_error *lathe_last_error(lathe_session *s) {
 
 const lathe_moment *lathe_now(const lathe_session *s) {
     return &s->now;
+}
+
+const char *lathe_origin(const lathe_session *s) {
+    return s->origin_path;
 }
 
 const char *lathe_reason(const lathe_session *s) {

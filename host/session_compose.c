@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "passes.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 /* Somebody who changes a plugin and gets it refused must not think that it ran. */
 static void warn_of_refused(lathe_session *s, const struct manifest *manifest) {
@@ -58,10 +58,15 @@ lathe_status session_open_plugin(lathe_session *s, const struct use *use,
     plugin->session = s;
     plugin->worker_count = workers_count(s->workers);
     name_plugin(plugin, use, label);
+    plugin->number = ring_add_plugin(s->ring, plugin->label);
+    session_enter(s, 0, plugin, FUNCTION_OPEN);
     lathe_status status = find_library(s, use->manifest, &plugin->library);
+    session_leave(s, 0, plugin, FUNCTION_OPEN);
     if (status == LATHE_OK) status = open_nested(s, use, plugin);
-    if (status == LATHE_OK)
-        status = plugin_create(plugin, &s->services, &s->log, &s->err);
+    if (status != LATHE_OK) return status;
+    session_enter(s, 0, plugin, FUNCTION_CREATE);
+    status = plugin_create(plugin, &s->services, &s->log, &s->err);
+    session_leave(s, 0, plugin, FUNCTION_CREATE);
     return status;
 }
 
@@ -87,7 +92,9 @@ static lathe_status make_room_for_libraries(lathe_session *s) {
 static lathe_status make_slots(lathe_session *s, struct optimizer_group *group) {
     const lathe_optimizer_ops *ops = group->plugin.ops;
     const char *const *names = NULL;
+    session_enter(s, 0, &group->plugin, FUNCTION_SLOTS);
     int32_t count = ops->slots ? ops->slots(group->plugin.self, &names) : 0;
+    session_leave(s, 0, &group->plugin, FUNCTION_SLOTS);
     if (count < 0 || count > PASS_SLOTS_MAX) {
         fail(&s->err, LATHE_EPLUGIN, "it asks for %d slots; 0 to %d are possible",
              count, PASS_SLOTS_MAX);
@@ -195,6 +202,7 @@ lathe_status session_compose(lathe_session *s) {
     if (status == LATHE_OK) status = compose_schedule(s);
     if (status == LATHE_OK) status = compose_callbacks(s);
     if (status == LATHE_OK) status = session_make_buffers(s);
+    if (status == LATHE_OK) status = session_list_states(s);
     if (status == LATHE_OK) workers_run(s->workers, quiet_blas, s);
     return status;
 }
@@ -205,17 +213,23 @@ static void free_services(lathe_session *s) {
         block_destroy(s->blocks[i].block, s->parameters.size);
         free(s->blocks[i].name);
     }
+    for (int64_t i = 0; i < s->interval_count; i++) free(s->intervals[i].name);
     free(s->tallies);
     free(s->blocks);
     free(s->intervals);
+    s->tallies = NULL;
+    s->blocks = NULL;
+    s->intervals = NULL;
+    s->tally_count = s->block_count = s->interval_count = 0;
 }
 
 void session_decompose(lathe_session *s) {
+    session_free_states(s);
     for (int64_t i = s->callback_count - 1; i >= 0; i--)
-        plugin_finish(&s->callbacks[i]);
-    if (s->schedule.use) plugin_finish(&s->schedule);
+        session_finish_plugin(s, &s->callbacks[i]);
+    session_finish_plugin(s, &s->schedule);
     for (int32_t i = s->group_count - 1; i >= 0; i--)
-        plugin_finish(&s->groups[i].plugin);
+        session_finish_plugin(s, &s->groups[i].plugin);
     services_close_streams(s);
     session_free_buffers(s);
     free_services(s);
@@ -228,4 +242,11 @@ void session_decompose(lathe_session *s) {
     free(s->groups);
     free(s->callbacks);
     free(s->libraries);
+    memset(s->points, 0, sizeof s->points);
+    memset(&s->schedule, 0, sizeof s->schedule);
+    s->groups = NULL;
+    s->callbacks = NULL;
+    s->libraries = NULL;
+    s->callback_count = s->library_count = 0;
+    s->group_count = s->slot_count = 0;
 }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session_state.h"
+#include "session_calls.h"
 
 #define ALIGNMENT 64
 
@@ -90,9 +90,11 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
 }
 
 /* Validation and test are read into the same buffers, and judged by the same model. */
-static lathe_status check_same_fields(lathe_session *s, const struct data_set *set) {
+static lathe_status check_same_fields(lathe_session *s, const struct data_set *set,
+                                      bool is_for_outputs) {
     const struct data_set *train = &s->data[SPLIT_TRAIN];
-    bool is_same = set->field_count == train->field_count;
+    bool is_same = is_for_outputs ? set->field_count <= train->field_count
+                                  : set->field_count == train->field_count;
     for (int64_t i = 0; is_same && i < set->field_count; i++) {
         const lathe_field *a = &train->fields[i], *b = &set->fields[i];
         if (!strcmp(a->name, b->name) && b->classes > a->classes && a->classes)
@@ -109,42 +111,44 @@ static lathe_status check_same_fields(lathe_session *s, const struct data_set *s
         "its fields differ in name, order, type or shape from the training data's");
 }
 
-static lathe_status open_set(lathe_session *s, enum split split) {
+static void close_set(lathe_session *s, struct data_set *set) {
+    session_finish_plugin(s, &set->plugin);
+    for (int64_t i = 0; i < set->field_count; i++) free((void *)set->fields[i].name);
+    free(set->fields);
+    *set = (struct data_set){.is_used = false};
+}
+
+lathe_status session_open_data(lathe_session *s, enum split split,
+                               const struct use *use, bool is_for_outputs) {
     struct data_set *set = &s->data[split];
-    const struct use *use = experiment_data(s->experiment, split_names[split]);
-    if (!use) return LATHE_OK;
-    char label[96];
-    snprintf(label, sizeof label, "data.%s", split_names[split]);
+    close_set(s, set);
     set->is_used = true;
     metrics_open_split(s->metrics, split);
-    lathe_status status = session_open_plugin(s, use, label, &set->plugin);
+    lathe_status status = session_open_plugin(s, use, use->path, &set->plugin);
     if (status == LATHE_OK) status = describe(s, set);
     if (status != LATHE_OK) return status;
     if (set->samples == 0)
         status = fail(&s->err, LATHE_EDATA, "the %s data has no samples",
-                      split_names[split]);
+                      use->path + strlen("data."));
     else if (split != SPLIT_TRAIN)
-        status = check_same_fields(s, set);
+        status = check_same_fields(s, set, is_for_outputs);
     if (status != LATHE_OK) error_where(&s->err, "%s", set->plugin.label);
     return status;
 }
 
 lathe_status session_compose_data(lathe_session *s) {
     for (int split = 0; split < SPLIT_COUNT; split++) {
-        lathe_status status = open_set(s, (enum split)split);
+        const struct use *use = experiment_data(s->experiment, split_names[split]);
+        if (!use) continue;
+        lathe_status status = session_open_data(s, (enum split)split, use, false);
         if (status != LATHE_OK) return status;
     }
     return LATHE_OK;
 }
 
 void session_decompose_data(lathe_session *s) {
-    for (int split = SPLIT_COUNT - 1; split >= 0; split--) {
-        struct data_set *set = &s->data[split];
-        if (set->is_used && set->plugin.use) plugin_finish(&set->plugin);
-        for (int64_t i = 0; i < set->field_count; i++)
-            free((void *)set->fields[i].name);
-        free(set->fields);
-    }
+    for (int split = SPLIT_COUNT - 1; split >= 0; split--)
+        close_set(s, &s->data[split]);
 }
 
 /* ---- buffers ---- */
@@ -227,4 +231,6 @@ void session_free_buffers(lathe_session *s) {
     free(s->tensors);
     free(s->output_tensors);
     free(s->indices);
+    s->tensors = s->output_tensors = NULL;
+    s->indices = NULL;
 }

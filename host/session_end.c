@@ -70,15 +70,40 @@ static lathe_status end_training(lathe_session *s, lathe_status status) {
     return status;
 }
 
+/* Before anything else is done, so that who goes on from it does that again: the last
+ * record, the visit of the test data. What is the matter already stays so. */
+static lathe_status save_last(lathe_session *s, lathe_status status) {
+    struct error kept = s->err;
+    const lathe_moment now = s->now;
+    lathe_status saved = session_save_last(s);
+    if (status == LATHE_EGATE && s->checkpoints && s->rest.kind == REST_BACK) {
+        s->now = now; /* what was not finite is still to be recorded */
+        metrics_take_back(s->metrics);
+    }
+    if (saved == LATHE_OK) {
+        s->err = kept;
+        return status;
+    }
+    const char *last = checkpoints_last(s->checkpoints);
+    log_line(&s->log, LATHE_LOG_ERROR, "the state could not be saved: %s; %s%s",
+             s->err.what, last ? "the newest that is: " : "there is none before",
+             last ? last : "");
+    if (status != LATHE_OK) s->err = kept;
+    return status != LATHE_OK ? status : saved;
+}
+
 lathe_status lathe_run_end(lathe_session *s, lathe_status status) {
     if (s->place == PLACE_ENDED)
         return fail(&s->err, LATHE_EINVAL, "the run has ended before");
     workers_adopt();
     s->place = PLACE_ENDED;
     if (status > 0) status = LATHE_OK;
+    if (status < 0 && s->err.status == LATHE_OK)
+        fail(&s->err, status, "the loop ended it, for a reason that is not the run's");
     if (status == LATHE_OK && is_asked(s, "failed"))
         status = fail(&s->err, LATHE_EIO, "the records of the run cannot be delivered");
     s->reason = reason_of(s, status);
+    status = save_last(s, status);
     status = end_training(s, status);
     s->now.reason = s->reason;
     lathe_status last = session_fire_end(s);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "passes.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 struct describing {
     lathe_session *s;
@@ -111,7 +111,9 @@ static lathe_status ask(struct describing *at, struct plugin *model) {
                                    .output = take_output,
                                    .least_rows = take_least_rows};
     const lathe_model_ops *ops = model->ops;
+    session_enter(at->s, 0, model, FUNCTION_DESCRIBE);
     lathe_status status = ops->describe(model->self, &plan);
+    session_leave(at->s, 0, model, FUNCTION_DESCRIBE);
     if (status == LATHE_OK && at->err.status != LATHE_OK) status = at->err.status;
     if (at->err.status != LATHE_OK) {
         error_where(&at->err, "%s in describe", model->label);
@@ -152,7 +154,9 @@ static lathe_status bind(lathe_session *s, struct shard *shard, const int64_t *o
                                  .trainable = trainable,
                                  .rows_max = rows < batch ? rows : batch};
     const lathe_model_ops *ops = shard->model.ops;
+    session_enter(s, 0, &shard->model, FUNCTION_BIND);
     lathe_status status = ops->bind(shard->model.self, &layout);
+    session_leave(s, 0, &shard->model, FUNCTION_BIND);
     if (status == LATHE_OK && shard->model.misuse.status == LATHE_OK) return LATHE_OK;
     return plugin_failure(&shard->model, status, "bind", &s->err);
 }
@@ -252,11 +256,20 @@ static lathe_status group(lathe_session *s) {
     return status;
 }
 
+static lathe_status freeze(lathe_session *s) {
+    const struct experiment *e = s->experiment;
+    if (!strcmp(e->train.only, "*")) return LATHE_OK;
+    lathe_status status = parameters_freeze(&s->parameters, e->train.only, &s->err);
+    if (status != LATHE_OK) error_where(&s->err, "%s: train.only", e->file);
+    return status;
+}
+
 lathe_status session_compose_model(lathe_session *s) {
     s->shard_count = s->experiment->train.shards;
     s->shards = calloc((size_t)s->shard_count, sizeof *s->shards);
     if (!s->shards) return fail(&s->err, LATHE_ENOMEM, "no memory for shards");
     lathe_status status = open_instances(s);
+    if (status == LATHE_OK) status = freeze(s);
     if (status == LATHE_OK) status = group(s);
     if (status == LATHE_OK) status = parameters_lay_out(&s->parameters, &s->err);
     if (status == LATHE_OK) status = check_memory(s);
@@ -266,13 +279,13 @@ lathe_status session_compose_model(lathe_session *s) {
         parameters_initialise(&s->parameters,
                               session_key(s, &s->experiment->model, PURPOSE_INIT, 0),
                               s->weights);
-    return status;
+    return status == LATHE_OK ? session_start(s) : status;
 }
 
 void session_decompose_model(lathe_session *s) {
     for (int64_t i = s->shard_count - 1; s->shards && i >= 0; i--) {
         block_destroy(s->shards[i].gradients, s->parameters.size);
-        if (s->shards[i].model.use) plugin_finish(&s->shards[i].model);
+        session_finish_plugin(s, &s->shards[i].model);
     }
     for (int64_t i = 0; i < s->output_count; i++) free((void *)s->outputs[i].name);
     block_destroy(s->weights, s->parameters.size);
@@ -282,4 +295,12 @@ void session_decompose_model(lathe_session *s) {
     free(s->squares);
     free(s->shard_blocks);
     free(s->shards);
+    s->parameters = (struct parameters){0};
+    s->weights = NULL;
+    s->outputs = NULL;
+    s->model_metrics = NULL;
+    s->squares = NULL;
+    s->shard_blocks = NULL;
+    s->shards = NULL;
+    s->output_count = s->model_metric_count = s->shard_count = 0;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "passes.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 static const lathe_model_ops *model_ops(const struct shard *shard) {
     return shard->model.ops;
@@ -38,10 +38,12 @@ static void forward_part(void *context, int worker) {
         shard->pass.loss_sum = shard->pass.weight_sum = 0;
         memset(shard->metrics, 0, (size_t)s->model_metric_count * 2 * sizeof(double));
         if (!shard->batch.rows) continue;
-        int64_t since = session_clock(s);
-        shard->status = model_ops(shard)->forward(shard->model.self, &shard->pass);
+        if (session_enter(s, worker, &shard->model, FUNCTION_FORWARD))
+            shard->status = model_ops(shard)->forward(shard->model.self, &shard->pass);
+        else
+            shard->pass.weight_sum = (double)shard->batch.rows;
+        session_leave(s, worker, &shard->model, FUNCTION_FORWARD);
         check_weight(shard);
-        session_clocked(s, &shard->model, TIMED_FORWARD, since);
     }
 }
 
@@ -51,9 +53,9 @@ static void backward_part(void *context, int worker) {
         struct shard *shard = &s->shards[i];
         shard->status = LATHE_OK;
         if (!shard->batch.rows) continue;
-        int64_t since = session_clock(s);
-        shard->status = model_ops(shard)->backward(shard->model.self, &shard->pass);
-        session_clocked(s, &shard->model, TIMED_BACKWARD, since);
+        if (session_enter(s, worker, &shard->model, FUNCTION_BACKWARD))
+            shard->status = model_ops(shard)->backward(shard->model.self, &shard->pass);
+        session_leave(s, worker, &shard->model, FUNCTION_BACKWARD);
         shard->has_gradients = true;
     }
 }
@@ -101,6 +103,7 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
                          .metrics = shard->metrics,
                          .outputs = shard->outputs};
     }
+    session_trace_slices(s, &s->shards[0].model, FUNCTION_FORWARD);
     run_shards(s, forward_part);
     lathe_status status = check_shards(s, "forward");
     if (status != LATHE_OK) return status;
@@ -116,6 +119,7 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
 }
 
 lathe_status session_backward(lathe_session *s) {
+    session_trace_slices(s, &s->shards[0].model, FUNCTION_BACKWARD);
     run_shards(s, backward_part);
     return check_shards(s, "backward");
 }
@@ -145,7 +149,10 @@ static lathe_status predict_rows(lathe_session *s, const lathe_batch *batch,
                        .key = s->model_key,
                        .metrics = shard->metrics,
                        .outputs = places};
-    lathe_status status = model_ops(shard)->forward(shard->model.self, &pass);
+    lathe_status status = LATHE_OK;
+    if (session_enter(s, 0, &shard->model, FUNCTION_FORWARD))
+        status = model_ops(shard)->forward(shard->model.self, &pass);
+    session_leave(s, 0, &shard->model, FUNCTION_FORWARD);
     if (status == LATHE_OK) return LATHE_OK;
     return session_plugin_failed(s, &shard->model, status, "forward");
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session_state.h"
+#include "session_calls.h"
 
 typedef lathe_status (*point_function)(void *self, const lathe_moment *at);
 
@@ -61,9 +61,10 @@ lathe_status session_plugin_failed(lathe_session *s, struct plugin *plugin,
 }
 
 static lathe_status call(lathe_session *s, struct plugin *plugin, enum point point) {
-    int64_t since = session_clock(s);
-    lathe_status status = function_of(plugin, point)(plugin->self, &s->now);
-    session_clocked(s, plugin, (int)point, since);
+    lathe_status status = LATHE_OK;
+    if (session_enter(s, 0, plugin, (int)point))
+        status = function_of(plugin, point)(plugin->self, &s->now);
+    session_leave(s, 0, plugin, (int)point);
     const bool is_known = status == LATHE_OK || status == LATHE_STOP;
     if (!is_known || plugin->misuse.status != LATHE_OK)
         return session_plugin_failed(s, plugin, status, points[point].name);

@@ -1,33 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the time goes, call by call, for the callback that asks
  * (lathe/draft/profile.h). */
+#include <stdlib.h>
 #include <string.h>
 
 #include <lathe/draft/profile.h>
 
-#include "base/clock.h"
-#include "session_state.h"
-
-_Static_assert(TIMED_COUNT <= PLUGIN_TIMED_MAX, "a place for every function");
-
-int64_t session_clock(const lathe_session *s) {
-    return s->is_profiled ? clock_nanoseconds() : 0;
-}
-
-void session_clocked(const lathe_session *s, struct plugin *plugin, int function,
-                     int64_t since) {
-    if (!s->is_profiled) return;
-    int64_t spent = clock_nanoseconds() - since;
-    __atomic_fetch_add(&plugin->times[function].calls, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&plugin->times[function].nanoseconds, spent, __ATOMIC_RELAXED);
-}
-
-static const char *name_of(int function) {
-    static const char *const names[] = {"read", "forward", "backward",
-                                        "step", "factor",  "observe"};
-    return function < POINT_COUNT ? session_point_name((enum point)function)
-                                  : names[function - POINT_COUNT];
-}
+#include "session_calls.h"
 
 /* All plugins in the order of composition; the instances of the model count as one. */
 static const struct plugin *plugin_at(const lathe_session *s, int64_t i) {
@@ -53,7 +32,7 @@ static void add_up(const lathe_session *s, const struct plugin *plugin, int func
         nanoseconds += s->shards[i].model.times[function].nanoseconds;
     }
     entry->plugin = plugin->label;
-    entry->function = name_of(function);
+    entry->function = session_function_name(function);
     entry->calls = calls;
     entry->seconds = 1e-9 * (double)nanoseconds;
 }
@@ -64,7 +43,7 @@ static lathe_status entry_at(const lathe_host *host, int64_t index,
     lathe_profile_entry full = {.size = entry->size};
     const struct plugin *plugin;
     for (int64_t i = 0; (plugin = plugin_at(s, i)); i++)
-        for (int function = 0; function < TIMED_COUNT; function++) {
+        for (int function = 0; function < FUNCTION_COUNT; function++) {
             add_up(s, plugin, function, &full);
             if (!full.calls || index-- > 0) continue;
             memcpy(entry, &full, entry->size < sizeof full ? entry->size : sizeof full);
@@ -75,6 +54,8 @@ static lathe_status entry_at(const lathe_host *host, int64_t index,
 
 const void *session_profile(lathe_session *s) {
     static const lathe_profile profile = {.size = sizeof profile, .entry = entry_at};
-    s->is_profiled = true;
+    if (!s->since) s->since = calloc(RING_WORKERS * RING_DEPTH, sizeof *s->since);
+    if (!s->since) return NULL;
+    s->heed |= HEED_CLOCK;
     return &profile;
 }

@@ -3,13 +3,13 @@
  * them. */
 #include <string.h>
 
-#include "session_state.h"
+#include "session_calls.h"
 
 lathe_tensor session_rows(const lathe_tensor *whole, int64_t first, int64_t rows) {
     lathe_tensor part = *whole;
     size_t bytes = whole->bits / 8;
     for (uint32_t i = 1; i < whole->rank; i++) bytes *= (size_t)whole->shape[i];
-    part.data = (char *)whole->data + (size_t)first * bytes;
+    if (whole->data) part.data = (char *)whole->data + (size_t)first * bytes;
     part.shape[0] = rows;
     return part;
 }
@@ -27,7 +27,7 @@ static void cut_slice(lathe_session *s, struct shard *shard, int64_t first,
 }
 
 /* A model that couples rows gets fewer slices of a short micro-batch, none too thin. */
-static int64_t slices_of(const lathe_session *s, int64_t rows) {
+int64_t session_slices(const lathe_session *s, int64_t rows) {
     if (s->least_rows <= 1) return s->shard_count;
     int64_t slices = rows / s->least_rows;
     if (slices < 1) return 1;
@@ -35,7 +35,7 @@ static int64_t slices_of(const lathe_session *s, int64_t rows) {
 }
 
 static void cut(lathe_session *s) {
-    const int64_t rows = s->batch.rows, slices = slices_of(s, rows);
+    const int64_t rows = s->batch.rows, slices = session_slices(s, rows);
     for (int64_t i = 0; i < s->shard_count; i++) {
         int64_t first = i < slices ? sampler_slice(rows, i, slices) : rows;
         int64_t last = i < slices ? sampler_slice(rows, i + 1, slices) : rows;
@@ -49,8 +49,12 @@ static lathe_status choose(lathe_session *s, const struct data_set *set,
     const lathe_dataset_ops *ops = set->plugin.ops;
     const bool orders = LATHE_COVERS(ops, lathe_dataset_ops, order) && ops->order;
     if (order && orders) {
-        lathe_status status =
-            ops->order(set->plugin.self, epoch, first, rows, s->indices);
+        lathe_status status = LATHE_OK;
+        if (session_enter(s, 0, s->reader, FUNCTION_ORDER))
+            status = ops->order(set->plugin.self, epoch, first, rows, s->indices);
+        else
+            memset(s->indices, 0, (size_t)rows * sizeof *s->indices);
+        session_leave(s, 0, s->reader, FUNCTION_ORDER);
         for (int64_t i = 0; status == LATHE_OK && i < rows; i++)
             if (s->indices[i] < 0 || s->indices[i] >= set->samples) {
                 plugin_misuse(s->reader, LATHE_EPLUGIN,
@@ -75,10 +79,10 @@ static void read_part(void *context, int worker) {
         struct shard *shard = &s->shards[i];
         shard->status = LATHE_OK;
         if (!shard->batch.rows) continue;
-        int64_t since = session_clock(s);
-        shard->status =
-            ops->read(s->reader->self, s->indices + shard->first, &shard->batch);
-        session_clocked(s, s->reader, TIMED_READ, since);
+        if (session_enter(s, worker, s->reader, FUNCTION_READ))
+            shard->status =
+                ops->read(s->reader->self, s->indices + shard->first, &shard->batch);
+        session_leave(s, worker, s->reader, FUNCTION_READ);
     }
 }
 
@@ -95,6 +99,7 @@ lathe_status session_read(lathe_session *s, struct data_set *set,
     for (int64_t i = 0; s->wants_outputs && i < s->output_count; i++)
         s->output_tensors[i].shape[0] = rows;
     cut(s);
+    session_trace_slices(s, s->reader, FUNCTION_READ);
     s->phase = PHASE_PASS;
     workers_run(s->workers, read_part, s);
     s->phase = PHASE_LOOP;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What a run leaves behind: metrics, times, status, and the record of its end. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 /* The line of a record is made in memory that is kept: a warm step allocates
  * nothing. */
@@ -27,10 +28,10 @@ static lathe_status emit(lathe_session *s, const char *name, bool is_shown) {
     return status;
 }
 
-static struct text *begin_record(lathe_session *s, enum split split) {
+static struct text *begin_record(lathe_session *s, const char *split) {
     struct text *line = begin_line(s);
-    text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld",
-                split_names[split], (long long)s->now.epoch, (long long)s->now.step);
+    text_format(line, "{\"split\":\"%s\",\"epoch\":%lld,\"step\":%lld", split,
+                (long long)s->now.epoch, (long long)s->now.step);
     return line;
 }
 
@@ -38,7 +39,7 @@ static lathe_status record_time(lathe_session *s, enum split split) {
     struct rusage usage = {0};
     getrusage(RUSAGE_SELF, &usage);
     double seconds = session_seconds(s);
-    struct text *line = begin_record(s, split);
+    struct text *line = begin_record(s, split_names[split]);
     text_add(line, ",\"seconds\":");
     text_json_number(line, seconds);
     if (split == SPLIT_TRAIN && seconds > s->last_record_seconds) {
@@ -53,16 +54,24 @@ static lathe_status record_time(lathe_session *s, enum split split) {
 }
 
 lathe_status session_record(lathe_session *s, enum split split) {
+    session_trace_act(s, "record", NULL, 0);
     if (split == SPLIT_TRAIN) {
         metrics_settle(s->metrics, SPLIT_TRAIN, s->now.step);
         s->recorded_step = s->now.step;
     }
-    struct text *line = begin_record(s, split);
+    struct text *line = begin_record(s, split_names[split]);
     metrics_write(s->metrics, split, s->now.step, line);
     text_add(line, "}");
     lathe_status status = emit(s, "metrics.jsonl", true);
     if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
     return status;
+}
+
+lathe_status session_tell_visit(lathe_session *s, enum split split, const char *name) {
+    struct text *line = begin_record(s, name);
+    metrics_write(s->metrics, split, s->now.step, line);
+    text_add(line, "}");
+    return emit(s, NULL, true);
 }
 
 /* ---- the beginning ---- */
@@ -86,36 +95,52 @@ static lathe_status write_status(lathe_session *s, const char *state, int exit_c
     return rundir_write_status(s->rundir, &status, &s->err);
 }
 
+static size_t count_files(const lathe_session *s) {
+    size_t count = 0;
+    while (files_path(s->files, count)) count++;
+    return count;
+}
+
 static lathe_status begin_environment(lathe_session *s) {
-    struct environment_plugin plugins[64];
-    const char *files[64];
-    size_t plugin_count = 0, file_count = 0;
+    const size_t plugin_count = (size_t)s->library_count, file_count = count_files(s);
+    struct environment_plugin *plugins = calloc(plugin_count + 1, sizeof *plugins);
+    const char **files = calloc(file_count + 1, sizeof *files);
     char blas[128] = "";
-    for (int64_t i = 0; i < s->library_count && plugin_count < 64; i++) {
+    lathe_status status = LATHE_OK;
+    if (!plugins || !files)
+        status = fail(&s->err, LATHE_ENOMEM, "no memory to list what the run is on");
+    for (size_t i = 0; i < plugin_count && status == LATHE_OK; i++) {
         const struct manifest *m = s->libraries[i].manifest;
-        plugins[plugin_count++] =
-            (struct environment_plugin){.kind = manifest_kind_name(m->kind),
-                                        .name = m->name,
-                                        .version = m->version,
-                                        .library = m->library_path};
+        plugins[i] = (struct environment_plugin){.kind = manifest_kind_name(m->kind),
+                                                 .name = m->name,
+                                                 .version = m->version,
+                                                 .library = m->library_path};
         if (!blas[0]) library_blas_name(&s->libraries[i], blas, sizeof blas);
     }
-    while (file_count < 64 && (files[file_count] = files_path(s->files, file_count)))
-        file_count++;
-    return environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count,
-                             files, file_count, &s->environment, &s->err);
+    for (size_t i = 0; i < file_count && status == LATHE_OK; i++)
+        files[i] = files_path(s->files, i);
+    if (status == LATHE_OK)
+        status =
+            environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count,
+                              files, file_count, &s->environment, &s->err);
+    free(plugins);
+    free(files);
+    return status;
 }
 
 lathe_status session_begin_records(lathe_session *s) {
-    const struct experiment *e = s->experiment;
-    lathe_status status = rundir_write(s->rundir, "experiment.json", e->source,
-                                       strlen(e->source), &s->err);
+    const struct experiment *e = s->experiments;
+    lathe_status status = LATHE_OK;
+    if (!s->options.resume) /* it was written when the run began */
+        status = rundir_write(s->rundir, "experiment.json", e->source,
+                              strlen(e->source), &s->err);
     struct text resolved = {0};
-    experiment_write_resolved(e, &resolved);
+    experiment_write_resolved(e, s->plugin_paths, &resolved);
     if (status == LATHE_OK)
         status = write_text(s, "resolved.json", &resolved);
     else
         text_finish(&resolved);
+    if (status == LATHE_OK && s->options.resume) status = write_status(s, "running", 0);
     if (status == LATHE_OK) status = begin_environment(s);
     if (status == LATHE_OK) status = rundir_link_latest(s->rundir, &s->err);
     return status;
@@ -131,7 +156,7 @@ static bool holds(const struct expectation *expected, double value) {
 
 lathe_status session_judge(lathe_session *s) {
     const struct experiment *e = s->experiment;
-    for (size_t i = 0; i < e->expectation_count; i++) {
+    for (size_t i = 0; i < e->expectation_count && !session_is_dry(s); i++) {
         const struct expectation *expected = &e->expectations[i];
         lathe_metric_view view = {.size = sizeof view, .value = NAN, .step = -1};
         int32_t watched = metrics_find(s->metrics, expected->metric);
@@ -172,7 +197,9 @@ static lathe_status emit_end(lathe_session *s) {
                 (long long)s->now.samples);
     text_json_string(line, rundir_path(s->rundir));
     metrics_write_all(s->metrics, line);
-    text_format(line, ",\"seed\":%llu}", (unsigned long long)s->experiment->seed);
+    text_format(line, ",\"seed\":%llu", (unsigned long long)s->experiment->seed);
+    if (s->skipped) text_format(line, ",\"skipped\":%lld", (long long)s->skipped);
+    text_add(line, "}");
     return emit(s, NULL, true);
 }
 
@@ -221,6 +248,7 @@ static lathe_status first_of(lathe_session *s, lathe_status status, struct error
 
 lathe_status session_end_records(lathe_session *s, lathe_status status) {
     struct error kept = s->err;
+    if (session_is_dry(s)) return status;
     log_end(s);
     if (atomic_load(&s->stop_asked)) environment_cancel(s->environment);
     status = first_of(s, status, &kept, environment_end(s->environment, &s->err));

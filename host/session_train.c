@@ -19,7 +19,16 @@ lathe_status lathe_run_begin(lathe_session *s) {
     s->place = PLACE_RUN;
     s->began = clock_seconds();
     s->phase = PHASE_LOOP;
-    return session_fire(s, POINT_RUN_BEGIN);
+    status = session_fire(s, POINT_RUN_BEGIN);
+    if (status == LATHE_OK) s->rest.kind = REST_HERE;
+    return status;
+}
+
+static void take_epoch(lathe_session *s) {
+    order_init(&s->order, session_key(s, NULL, PURPOSE_ORDER, s->now.epoch),
+               s->data[SPLIT_TRAIN].samples);
+    s->model_key = session_key(s, &s->experiment->model, PURPOSE_MODEL, s->now.epoch);
+    s->place = PLACE_EPOCH;
 }
 
 lathe_status lathe_epoch_begin(lathe_session *s) {
@@ -27,38 +36,57 @@ lathe_status lathe_epoch_begin(lathe_session *s) {
         session_allow(s, PLACE_RUN | PLACE_EPOCH, "lathe_epoch_begin");
     if (status != LATHE_OK) return status;
     s->place = PLACE_RUN;
+    if (s->is_in_epoch) { /* resumed: its beginning was told */
+        s->is_in_epoch = false;
+        take_epoch(s);
+        return LATHE_OK;
+    }
     if (session_is_over(s)) return LATHE_END;
     s->now.epoch++;
     s->micro = 0;
-    s->is_epoch_done = false;
+    s->is_epoch_done = s->is_saved = false;
     metrics_restart(s->metrics, SPLIT_TRAIN);
-    order_init(&s->order, session_key(s, NULL, PURPOSE_ORDER, s->now.epoch),
-               s->data[SPLIT_TRAIN].samples);
-    s->model_key = session_key(s, &s->experiment->model, PURPOSE_MODEL, s->now.epoch);
-    s->place = PLACE_EPOCH;
-    return session_fire(s, POINT_EPOCH_BEGIN);
+    take_epoch(s);
+    s->rest.kind = REST_NONE;
+    status = session_fire(s, POINT_EPOCH_BEGIN);
+    if (status == LATHE_OK) s->rest.kind = REST_HERE;
+    return status;
 }
 
 lathe_status lathe_step_begin(lathe_session *s) {
     lathe_status status = session_allow(s, PLACE_EPOCH, "lathe_step_begin");
     if (status != LATHE_OK) return status;
+    if (s->is_made) {
+        s->is_made = false;
+        s->place = PLACE_MADE;
+        return LATHE_OK;
+    }
     if (s->micro >= s->sampler.micros_per_epoch || session_is_over(s)) return LATHE_END;
+    if (s->checkpoints && s->snapshot)
+        status = checkpoints_poll(s->checkpoints, &s->err);
+    if (status == LATHE_OK) status = session_mark(s, REST_BACK);
+    if (status != LATHE_OK) return status;
     s->window_left = sampler_window(&s->sampler, s->micro / s->sampler.accumulate);
     lathe_discard(s);
-    s->samples_before = s->now.samples;
+    session_begin_interval(s);
     s->place = PLACE_WINDOW;
     return session_fire(s, POINT_STEP_BEGIN);
 }
 
+/* What is asked for while data is read, which may take long, ends the window there;
+ * otherwise a window that has begun becomes a step. */
 lathe_status lathe_batch_begin(lathe_session *s) {
-    lathe_status status = session_allow(s, PLACE_WINDOW, "lathe_batch_begin");
+    lathe_status status =
+        session_allow(s, PLACE_WINDOW | PLACE_MADE, "lathe_batch_begin");
     if (status != LATHE_OK) return status;
-    if (!s->window_left) return LATHE_END;
+    if (!s->window_left || s->place == PLACE_MADE) return LATHE_END;
+    const char *asked = atomic_load(&s->stop_asked);
     s->now.micro = s->micro % s->sampler.accumulate;
     status =
         session_read(s, &s->data[SPLIT_TRAIN], &s->order, s->now.epoch,
                      s->micro * s->sampler.batch, sampler_rows(&s->sampler, s->micro));
     if (status != LATHE_OK) return status;
+    if (!asked && atomic_load(&s->stop_asked)) return LATHE_STOP;
     s->place = PLACE_READ;
     s->now.batch = &s->batch;
     return session_fire(s, POINT_BATCH_BEGIN);
@@ -99,12 +127,18 @@ void lathe_discard(lathe_session *s) {
 lathe_status lathe_epoch_end(lathe_session *s) {
     lathe_status status = session_allow(s, PLACE_EPOCH, "lathe_epoch_end");
     if (status != LATHE_OK) return status;
-    s->is_epoch_done = false;
-    return session_fire(s, POINT_EPOCH_END);
+    s->is_epoch_done = s->is_saved = false;
+    s->rest.kind = REST_NONE;
+    status = session_fire(s, POINT_EPOCH_END);
+    if (status == LATHE_OK) s->rest.kind = REST_HERE;
+    return status;
 }
 
 int32_t lathe_is_due(const lathe_session *s, uint32_t what) {
     if (what == LATHE_DUE_EPOCH_END) return s->is_epoch_done;
+    if (what == LATHE_DUE_CHECKPOINT)
+        return ((s->requests | atomic_load(&s->requests_asked)) & LATHE_REQUEST_SAVE) !=
+               0;
     if (what != LATHE_DUE_VALIDATION || !s->data[SPLIT_VALIDATION].is_used) return 0;
     return s->validate_due.is_due || s->requests & LATHE_REQUEST_VALIDATE;
 }

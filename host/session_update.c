@@ -5,7 +5,9 @@
 
 #include "guard.h"
 #include "passes.h"
-#include "session_state.h"
+#include "session_calls.h"
+
+#define SKIPPED_MAX 100 /* in a row, until the run ends */
 
 /* ---- reduce ---- */
 
@@ -91,21 +93,46 @@ static lathe_status check_written(lathe_session *s) {
     return check_finite(s);
 }
 
+/* train.nonfinite = "skip": the data is gone past, the weights stay. The numbers are
+ * logged as they are. */
+static lathe_status skip(lathe_session *s) {
+    if (!s->experiment->train.skips_nonfinite) return LATHE_EGATE;
+    s->is_skipped = true;
+    s->gradients = NULL;
+    s->skipped++;
+    if (++s->skipped_in_a_row == SKIPPED_MAX) {
+        fail(&s->err, LATHE_EGATE, "%d windows in a row were not finite", SKIPPED_MAX);
+        error_where(&s->err, "training at epoch %lld, after step %lld",
+                    (long long)s->now.epoch, (long long)s->now.step);
+        return LATHE_EGATE;
+    }
+    session_trace_act(s, "skip", NULL, 0);
+    if (s->skipped_in_a_row == 1)
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "%s: %s; the window is skipped (%lld so far)", s->err.where,
+                 s->err.what, (long long)s->skipped);
+    s->err = (struct error){0};
+    return LATHE_OK;
+}
+
 lathe_status lathe_reduce(lathe_session *s) {
-    lathe_status status = session_allow(s, PLACE_WINDOW, "lathe_reduce");
-    if (status != LATHE_OK) return status;
+    lathe_status status = session_allow(s, PLACE_WINDOW | PLACE_MADE, "lathe_reduce");
+    if (status != LATHE_OK || s->place == PLACE_MADE) return status;
     s->place = PLACE_REDUCED;
-    s->is_mean = s->is_written = false;
+    s->is_mean = s->is_written = s->is_skipped = false;
     s->now.gradient_norm = 0;
     gather_shards(s);
+    session_trace_act(s, "reduce", "weight", s->window.weight);
     if (s->window.weight == 0) {
         s->gradients = NULL;
         return LATHE_OK;
     }
-    take_norm(s);
+    if (!session_is_dry(s)) take_norm(s);
     status = check_finite(s);
+    if (status == LATHE_EGATE) return skip(s);
     if (status == LATHE_OK) status = session_fire(s, POINT_GRADIENTS_READY);
-    return status == LATHE_OK ? check_written(s) : status;
+    if (status == LATHE_OK && check_written(s) == LATHE_EGATE) status = skip(s);
+    return status;
 }
 
 /* ---- update ---- */
@@ -115,9 +142,9 @@ static lathe_status take_rate(lathe_session *s) {
     if (s->schedule.use) {
         const lathe_schedule_ops *ops = s->schedule.ops;
         const lathe_progress progress = session_progress(s);
-        int64_t since = session_clock(s);
-        factor = ops->factor(s->schedule.self, &progress);
-        session_clocked(s, &s->schedule, TIMED_FACTOR, since);
+        if (session_enter(s, 0, &s->schedule, FUNCTION_FACTOR))
+            factor = ops->factor(s->schedule.self, &progress);
+        session_leave(s, 0, &s->schedule, FUNCTION_FACTOR);
         if (!isfinite(factor) || factor < 0) {
             plugin_misuse(&s->schedule, LATHE_EPLUGIN,
                           "the factor is %g; it must be finite and >= 0", factor);
@@ -163,9 +190,10 @@ static void step_part(void *context, int worker) {
     lathe_session *s = stepping->s;
     for (int32_t i = 0; i < s->group_count; i++) {
         const struct step_pass pass = pass_of(stepping, i);
-        int64_t since = session_clock(s);
-        lathe_status status = passes_step(&pass, worker, workers_count(s->workers));
-        session_clocked(s, &s->groups[i].plugin, TIMED_STEP, since);
+        lathe_status status = LATHE_OK;
+        if (session_enter(s, worker, &s->groups[i].plugin, FUNCTION_STEP))
+            status = passes_step(&pass, worker, workers_count(s->workers));
+        session_leave(s, worker, &s->groups[i].plugin, FUNCTION_STEP);
         if (status == LATHE_OK) continue;
         __atomic_store_n(&stepping->status, status, __ATOMIC_RELAXED);
         __atomic_store_n(&stepping->failed, &s->groups[i].plugin, __ATOMIC_RELAXED);
@@ -175,10 +203,15 @@ static void step_part(void *context, int worker) {
 
 static void begin_groups(lathe_session *s) {
     for (int32_t i = 0; i < s->group_count; i++) {
-        const lathe_optimizer_ops *ops = s->groups[i].plugin.ops;
-        if (ops->begin)
-            ops->begin(s->groups[i].plugin.self, s->updates + 1, s->groups[i].rate);
+        struct plugin *plugin = &s->groups[i].plugin;
+        const lathe_optimizer_ops *ops = plugin->ops;
+        if (!ops->begin) continue;
+        if (session_enter(s, 0, plugin, FUNCTION_BEGIN))
+            ops->begin(plugin->self, s->updates + 1, s->groups[i].rate);
+        session_leave(s, 0, plugin, FUNCTION_BEGIN);
     }
+    for (int32_t i = 0; i < s->group_count; i++)
+        session_trace_call(s, &s->groups[i].plugin, FUNCTION_STEP);
 }
 
 static lathe_status apply(lathe_session *s) {
@@ -201,7 +234,7 @@ static lathe_status apply(lathe_session *s) {
             stepping.failed = &s->groups[i].plugin;
     if (stepping.failed)
         return session_plugin_failed(s, stepping.failed, stepping.status, "step");
-    passes_buffers(&stepping.common);
+    if (!session_is_dry(s)) passes_buffers(&stepping.common);
     s->updates++;
     return LATHE_OK;
 }
@@ -229,23 +262,38 @@ static void look_for_threads(lathe_session *s) {
                  more, s->shards[0].model.label, s->groups[0].plugin.label);
 }
 
-lathe_status lathe_update(lathe_session *s) {
-    lathe_status status = session_allow(s, PLACE_REDUCED, "lathe_update");
-    if (status == LATHE_OK) status = check_written(s);
-    if (status == LATHE_OK) status = take_rate(s);
+/* New weights, and everybody told. */
+static lathe_status make_step(lathe_session *s) {
+    lathe_status status = take_rate(s);
     if (status != LATHE_OK) return status;
-    s->place = PLACE_EPOCH;
+    s->rest.kind = REST_NONE;
     if (!s->gradients)
         warn_about_weight(s);
     else if ((status = apply(s)) != LATHE_OK)
         return status;
     s->gradients = NULL;
+    s->skipped_in_a_row = 0;
     if (s->now.step++ == 0) look_for_threads(s);
-    s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
     session_round_intervals(s);
-    status = session_fire(s, POINT_STEP_END);
+    return session_fire(s, POINT_STEP_END);
+}
+
+lathe_status lathe_update(lathe_session *s) {
+    lathe_status status = session_allow(s, PLACE_REDUCED | PLACE_MADE, "lathe_update");
+    const bool is_made = s->place == PLACE_MADE;
+    if (status == LATHE_OK && !is_made && check_written(s) == LATHE_EGATE)
+        status = skip(s);
+    if (status != LATHE_OK) return status;
+    s->place = PLACE_EPOCH;
+    if (is_made) return LATHE_OK;
+    s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
+    if (s->is_skipped)
+        session_round_intervals(s);
+    else
+        status = make_step(s);
     if (status == LATHE_OK && (s->log_due.is_due || s->is_epoch_done))
         status = session_record(s, SPLIT_TRAIN);
     if (s->is_epoch_done) metrics_settle_epoch(s->metrics, s->now.step);
+    if (status == LATHE_OK) s->rest.kind = REST_HERE;
     return status;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "session_state.h"
+#include "session_calls.h"
 
 static void clear_tallies(lathe_session *s) {
     for (int64_t i = 0; i < s->tally_count; i++)
@@ -52,33 +52,31 @@ static lathe_status tell_schedule(lathe_session *s) {
     if (view.step != s->now.step) return LATHE_OK;
     const lathe_schedule_ops *ops = s->schedule.ops;
     const lathe_progress progress = session_progress(s);
-    int64_t since = session_clock(s);
-    ops->observe(s->schedule.self, &progress, view.value);
-    session_clocked(s, &s->schedule, TIMED_OBSERVE, since);
+    if (session_enter(s, 0, &s->schedule, FUNCTION_OBSERVE))
+        ops->observe(s->schedule.self, &progress, view.value);
+    session_leave(s, 0, &s->schedule, FUNCTION_OBSERVE);
     if (s->schedule.misuse.status == LATHE_OK &&
         s->schedule.failures[0].status == LATHE_OK)
         return LATHE_OK;
     return session_plugin_failed(s, &s->schedule, LATHE_EPLUGIN, "observe");
 }
 
+/* LATHE_END: it was cut short. */
 static lathe_status visit(lathe_session *s, enum split split) {
     metrics_restart(s->metrics, split);
     clear_tallies(s);
+    session_trace_act(s, "visit", "samples", (double)s->data[split].samples);
     lathe_status status = session_fire(s, POINT_VALIDATION_BEGIN);
     if (status == LATHE_OK) status = visit_all(s, split);
-    if (status == LATHE_END) return LATHE_OK;
     if (status != LATHE_OK) return status;
     metrics_settle(s->metrics, split, s->now.step);
-    status = session_fire(s, POINT_VALIDATION_END);
-    if (status == LATHE_OK) status = session_record(s, split);
-    if (status == LATHE_OK && split == SPLIT_VALIDATION) status = tell_schedule(s);
-    return status;
+    return session_fire(s, POINT_VALIDATION_END);
 }
 
-lathe_status session_visit(lathe_session *s, enum split split) {
+lathe_status session_visit_as(lathe_session *s, enum split split, const char *name) {
     lathe_moment before = s->now;
     s->visiting = split;
-    s->now.split = split_names[split];
+    s->now.split = name;
     lathe_status status = visit(s, split);
     s->evaluated = NULL;
     s->visiting = SPLIT_TRAIN;
@@ -88,13 +86,26 @@ lathe_status session_visit(lathe_session *s, enum split split) {
     return status;
 }
 
+lathe_status session_visit(lathe_session *s, enum split split) {
+    lathe_status status = session_visit_as(s, split, split_names[split]);
+    s->is_visit_cut = status == LATHE_END;
+    if (s->is_visit_cut) return LATHE_OK;
+    if (status == LATHE_OK) status = session_record(s, split);
+    if (status == LATHE_OK && split == SPLIT_VALIDATION) status = tell_schedule(s);
+    return status;
+}
+
 lathe_status lathe_validate(lathe_session *s) {
     lathe_status status = session_allow(
         s, PLACE_RUN | PLACE_EPOCH | PLACE_WINDOW | PLACE_REDUCED, "lathe_validate");
     if (status != LATHE_OK) return status;
+    const bool is_between = s->rest.kind == REST_HERE;
     s->validate_due.is_due = false;
     s->requests &= ~LATHE_REQUEST_VALIDATE;
     if (!s->data[SPLIT_VALIDATION].is_used)
         return fail(&s->err, LATHE_EINVAL, "there is no validation data");
-    return session_visit(s, SPLIT_VALIDATION);
+    if (is_between) status = session_mark(s, REST_VISIT);
+    if (status == LATHE_OK) status = session_visit(s, SPLIT_VALIDATION);
+    if (status == LATHE_OK && is_between && !s->is_visit_cut) s->rest.kind = REST_HERE;
+    return status;
 }

@@ -3,10 +3,10 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 double session_seconds(const lathe_session *s) {
-    return clock_seconds() - s->began;
+    return s->seconds_before + clock_seconds() - s->began;
 }
 
 /* Steps until so many samples have been seen: whole epochs, then whole windows. */
@@ -31,30 +31,57 @@ void session_set_horizon(lathe_session *s) {
         int64_t steps = session_steps(s, &until->items[i]);
         if (!least || steps < least) least = steps;
     }
-    s->now.steps_total = least;
+    s->now.steps_total = least ? s->stage.step + least : 0;
     s->now.steps_per_epoch = s->sampler.steps_per_epoch;
 }
 
+/* A schedule's progress is that of its stage. */
 lathe_progress session_progress(const lathe_session *s) {
+    const int64_t total = s->now.steps_total;
     return (lathe_progress){.size = sizeof(lathe_progress),
-                            .step = s->now.step,
-                            .steps = s->now.steps_total,
+                            .step = s->now.step - s->stage.step,
+                            .steps = total ? total - s->stage.step : 0,
                             .steps_per_epoch = s->now.steps_per_epoch};
 }
 
-bool session_is_over(lathe_session *s) {
-    if (atomic_load(&s->stop_asked) || s->requests & LATHE_REQUEST_STOP) return true;
-    return session_is_complete(s);
+bool session_is_stopped(lathe_session *s) {
+    if (session_is_dry(s) && s->dry_end && s->now.step >= s->dry_end) return true;
+    return atomic_load(&s->stop_asked) || s->requests & LATHE_REQUEST_STOP;
 }
 
+bool session_is_over(lathe_session *s) {
+    return session_is_stopped(s) || session_is_complete(s);
+}
+
+/* Windows gone through: steps, and those that were skipped. */
+int64_t session_windows(const lathe_session *s) {
+    return s->now.step + s->skipped;
+}
+
+/* A skipped window is no step, and it is a part of its epoch. */
 bool session_is_complete(const lathe_session *s) {
-    if (s->now.steps_total && s->now.step >= s->now.steps_total) return true;
     const struct durations *until = &s->experiment->train.until;
-    for (int i = 0; i < until->count; i++)
-        if (until->items[i].unit == DURATION_SECONDS &&
-            session_seconds(s) >= until->items[i].amount)
-            return true;
+    if (session_is_dry(s) && !s->now.steps_total) return !s->dry_end;
+    for (int i = 0; i < until->count; i++) {
+        const struct duration *bound = &until->items[i];
+        if (bound->unit == DURATION_SECONDS) { /* a dry run takes none */
+            if (!session_is_dry(s) &&
+                session_seconds(s) - s->stage.seconds >= bound->amount)
+                return true;
+        } else {
+            int64_t gone = bound->unit == DURATION_STEPS
+                               ? s->now.step - s->stage.step
+                               : session_windows(s) - s->stage.windows;
+            if (gone >= session_steps(s, bound)) return true;
+        }
+    }
     return false;
+}
+
+void session_begin_interval(lathe_session *s) {
+    s->samples_before = s->now.samples;
+    s->step_before = s->now.step;
+    s->windows_before = session_windows(s);
 }
 
 /* Does a count pass a multiple of `period` on its way from `before` to `now`? */
@@ -68,13 +95,15 @@ static bool comes_round(lathe_session *s, struct interval *interval,
     case DURATION_SAMPLES:
         return passes(s->samples_before, s->now.samples, every->amount);
     case DURATION_STEPS:
-        return passes(s->now.step - 1, s->now.step, every->amount);
+        return passes(s->step_before, s->now.step, every->amount);
     case DURATION_EPOCHS:
-        return passes(s->now.step - 1, s->now.step,
+        return passes(s->windows_before - s->stage.windows,
+                      session_windows(s) - s->stage.windows,
                       every->amount * (double)s->sampler.steps_per_epoch);
     case DURATION_SECONDS: {
         double seconds = session_seconds(s);
-        if (seconds - interval->last_seconds < every->amount) return false;
+        if (session_is_dry(s) || seconds - interval->last_seconds < every->amount)
+            return false;
         interval->last_seconds = seconds;
         return true;
     }

@@ -85,6 +85,7 @@ lathe_status error_from_errno(int number) {
 
 struct error *errors_add(struct errors *errors) {
     if (errors->items == &errors->spare) return &errors->spare;
+    if (errors->count == ERRORS_MAX) return &errors->items[ERRORS_MAX - 1];
     struct error *items = grow(errors->items, errors->count, sizeof *items);
     if (!items && errors->count) return &errors->items[errors->count - 1];
     errors->items = items ? items : &errors->spare;

@@ -34,14 +34,15 @@ int error_exit_code(lathe_status status);
 /* The status that a failed system call amounts to: ENOENT, EACCES, ENOMEM, … */
 lathe_status error_from_errno(int number);
 
+#define ERRORS_MAX 1000 /* more than anybody reads */
 /* A growing list, for `validate`, which tells all. Starts as {0}, stays where it is. */
 struct errors {
     struct error *items;
     size_t count;
     struct error spare; /* the only item when there is no memory for a first one */
 };
-/* A new last item, zeroed; borrowed until the next add. Out of memory: the last one
- * again, so a list that was added to is never empty. */
+/* A new last item, zeroed; borrowed until the next add. Past ERRORS_MAX, or out of
+ * memory: the last one again, so a list that was added to is never empty. */
 struct error *errors_add(struct errors *errors);
 /* Frees the items and leaves an empty list. */
 void errors_finish(struct errors *errors);

@@ -7,6 +7,10 @@
 
 static const struct command table[] = {
     {"run", "train what an experiment file describes", command_run},
+    {"resume", "go on with a run from where it was saved last", command_resume},
+    {"eval", "measure a run or a checkpoint on data of its experiment", command_eval},
+    {"predict", "write what the model of a run says about data", command_predict},
+    {"explain", "show all that a run will be, before it is one", command_explain},
     {"validate", "check an experiment file, running nothing", command_validate},
     {"plugins", "list the plugins that are found, and those refused", command_plugins},
     {"inspect", "show a plugin's options, their ranges and defaults", command_inspect},

@@ -245,11 +245,12 @@ static void resolved_holds_every_value_with_its_origin(void **state) {
     struct json *root = NULL;
     struct error err = {0};
     open_well(&opened, *state, WATCHED, OVERRIDES("model.hidden=[64,32]", "name=x"));
-    experiment_write_resolved(opened.experiment, &text);
+    experiment_write_resolved(opened.experiment, NULL, &text);
     assert_int_equal(json_parse(text.data, text.length, "resolved", &root, &err),
                      LATHE_OK);
     const struct json *resolved = opened.experiment->resolved;
-    assert_int_equal(json_size(root), json_size(resolved) + 1);
+    /* origin and plugin_path */
+    assert_int_equal(json_size(root), json_size(resolved) + 2);
     for (size_t i = 0; i < json_size(resolved); i++)
         assert_true(
             json_same(json_get(root, json_key_at(resolved, i)), json_at(resolved, i)));
@@ -279,6 +280,8 @@ static void resolved_holds_every_value_with_its_origin(void **state) {
         {"train.shards", "default"},
         {"train.threads", "default"},
         {"train.denormals", "default"},
+        {"train.only", "default"},
+        {"train.nonfinite", "default"},
         {"callbacks.meter.use", "file"},
         {"callbacks.meter.every", "default"},
         {"callbacks.stopper.use", "file"},
@@ -301,7 +304,7 @@ static void every_value_can_be_pasted_back(void **state) {
     struct json *root = NULL;
     open_well(&first, *state, WATCHED,
               OVERRIDES("schedule.use=ramp", "expect.train/loss=<9"));
-    experiment_write_resolved(first.experiment, &text);
+    experiment_write_resolved(first.experiment, NULL, &text);
     assert_int_equal(json_parse(text.data, text.length, "resolved", &root, NULL),
                      LATHE_OK);
     const struct json *origins = json_get(root, "origin");

@@ -146,6 +146,8 @@ static void reading_what_is_not_there_gives_nothing(void **state) {
     struct json *list = parse("[1, \"x\"]");
     assert_null(json_at(list, 2));
     assert_null(json_key_at(list, 0));
+    assert_false(json_next(list, &(struct json_member){0}));
+    assert_false(json_next(NULL, &(struct json_member){0}));
     assert_null(json_get(list, "a"));
     assert_string_equal(json_text(json_at(list, 0)), "");
     assert_true(json_number(json_at(list, 1)) == 0);
@@ -157,7 +159,7 @@ static void members_keep_the_order_of_their_file(void **state) {
     (void)state;
     struct json *map =
         parse("{\"z\": 1, \"a\": true, \"m\": [], \"b\": {\"x\": null}}");
-    const char *const keys[] = {"z", "a", "m", "b"};
+    const char *const keys[] = {"z", "a", "m", "b", "later"};
     const enum json_kind kinds[] = {JSON_NUMBER, JSON_BOOLEAN, JSON_LIST, JSON_MAP};
     assert_int_equal(json_size(map), 4);
     for (size_t i = 0; i < 4; i++) {
@@ -165,6 +167,13 @@ static void members_keep_the_order_of_their_file(void **state) {
         assert_int_equal(json_kind(json_at(map, i)), kinds[i]);
     }
     assert_null(json_key_at(map, 4));
+    struct json_member at = {0};
+    for (size_t i = 0; json_next(map, &at); i++) {
+        assert_string_equal(at.key, keys[i]);
+        assert_ptr_equal(at.value, json_at(map, i));
+        if (i == 0) assert_true(json_put(map, "later", json_make_whole(1)));
+    }
+    assert_string_equal(at.key, "later");
     assert_true(json_number(json_get(map, "a")) == 1);
     json_close(map);
 }

@@ -241,8 +241,8 @@ static void what_is_understood_of_a_bad_one_is_kept(void **state) {
     free(path);
 }
 
-static void larger_than_a_mebibyte_is_refused(void **state) {
-    size_t count = (1 << 20) + 1;
+static void larger_than_256_kib_is_refused(void **state) {
+    size_t count = (256 << 10) + 1;
     char *bytes = malloc(count);
     memset(bytes, ' ', count);
     memcpy(bytes, whole, strlen(whole));
@@ -251,10 +251,10 @@ static void larger_than_a_mebibyte_is_refused(void **state) {
     char *path = write_file(*state, bytes, count);
     assert_int_equal(read_manifest(path, &manifest, &err), LATHE_EINVAL);
     assert_string_equal(err.what,
-                        "it has 1048577 bytes, a manifest has at most 1048576");
+                        "it has 262145 bytes, a manifest has at most 262144");
     assert_string_equal(err.where, path);
     manifest_close(manifest);
-    assert_int_equal(truncate(path, 1 << 20), 0);
+    assert_int_equal(truncate(path, 256 << 10), 0);
     assert_int_equal(read_manifest(path, &manifest, &err), LATHE_OK);
     manifest_close(manifest);
     free(path);
@@ -330,7 +330,7 @@ int main(void) {
         WITH_FOLDER(library_is_a_plain_name_beside_it),
         WITH_FOLDER(nul_cannot_cut_a_name_short),
         WITH_FOLDER(what_is_understood_of_a_bad_one_is_kept),
-        WITH_FOLDER(larger_than_a_mebibyte_is_refused),
+        WITH_FOLDER(larger_than_256_kib_is_refused),
         WITH_FOLDER(somebody_elses_is_refused_but_known_by_name),
         WITH_FOLDER(things_that_are_no_files_do_not_block),
         cmocka_unit_test(linked_plugin_needs_no_library),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Every plugin exports one symbol, liblathe.so what session.h declares, lathe nothing.
+# Every plugin exports one symbol, liblathe.so what session.h and drafts declare, lathe
+# nothing.
 source "$(dirname "$0")/lint.bash"
 
 # exports FILE: names it defines for others, without versions; copies of libc's data
@@ -16,13 +17,14 @@ for plugin in $plugins; do
         complain "${plugin#"$BUILD"/}" "lathe_plugin_v1 is not data"
 done
 
-tr '\n' ' ' <sdk/include/lathe/session.h |
+cat sdk/include/lathe/session.h sdk/include/lathe/draft/*.h | tr '\n' ' ' |
     grep -oE 'LATHE_EXPORT [^(;]*\(' | sed -E 's/.*[ *]([a-z_0-9]+)\($/\1/' |
     sort >"$scratch/declared"
 exports "$BUILD/host/liblathe.so" >"$scratch/exported"
-while read -r name; do complain liblathe.so "exports $name, which session.h does not declare"
+while read -r name; do
+    complain liblathe.so "exports $name, which neither session.h nor a draft declares"
 done < <(comm -13 "$scratch/declared" "$scratch/exported")
-while read -r name; do complain liblathe.so "does not export $name of session.h"
+while read -r name; do complain liblathe.so "does not export $name, which a header declares"
 done < <(comm -23 "$scratch/declared" "$scratch/exported")
 
 found=$(exports "$LATHE" | grep -vE '^(_IO_stdin_used|__data_start|data_start)$' | xargs)

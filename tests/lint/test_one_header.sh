@@ -10,6 +10,7 @@ owner() {
     archive*.h) echo 'host/archive.c' ;;
     nettle/*) echo 'host/base/digest.c' ;;
     *cblas*.h | *openblas*.h) echo 'plugins/kernels/*.c' ;;
+    backtrace-lib.h) echo 'host/commands/backtrace.c' ;;
     cmocka.h) echo 'tests/support/*.h' ;;
     esac
 }

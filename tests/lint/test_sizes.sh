@@ -31,7 +31,7 @@ grep -nHE '^.{89,}' $(c_files host sdk plugins tests) | while IFS=: read -r file
     complain "$file:$line" "more than 88 columns"
 done
 
-run=$(cat host/*.[ch] host/base/*.[ch] host/commands/{commands,run}*.[ch] 2>/dev/null | wc -l)
+run=$(cat host/*.[ch] host/base/*.[ch] host/commands/{commands,run,turn}*.[ch] 2>/dev/null | wc -l)
 echo "host: $run lines are needed to run"
-((run < 12500)) || complain host "$run lines are needed to run; 12,500 is the bound (DECISIONS)"
+((run < 17500)) || complain host "$run lines are needed to run; 17,500 is the bound (DECISIONS)"
 verdict

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STALE_MAX (INT64_C(1) << 53) /* more than any run has validations */
+
 struct early_stopping {
     const lathe_host *host;
     const char *watch, *direction;
@@ -90,7 +92,8 @@ static lathe_status load(void *self, const lathe_reader *from) {
     if (status != LATHE_OK) return status;
     if (got != sizeof *found ||
         memcmp(found->magic, e->state.magic, sizeof found->magic) != 0 ||
-        !memchr(found->watch, 0, sizeof found->watch) || found->stale < 0)
+        !memchr(found->watch, 0, sizeof found->watch) || found->stale < 0 ||
+        found->stale > STALE_MAX)
         return lathe_fail(e->host, LATHE_EDATA,
                           "this is not a state of early-stopping");
     if (!strcmp(found->watch, e->state.watch)) e->state = *found;

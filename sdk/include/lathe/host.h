@@ -52,6 +52,7 @@ typedef struct lathe_parameter_view {
 
 #define LATHE_REQUEST_STOP 1u
 #define LATHE_REQUEST_VALIDATE 2u
+#define LATHE_REQUEST_SAVE 4u
 
 #define LATHE_READ 0u
 #define LATHE_WRITE 1u /* the host recomputes what depends on it: norm, finiteness */

@@ -120,6 +120,16 @@ static void a_list_grows_and_keeps_its_items(void **state) {
     errors_finish(&errors);
 }
 
+static void a_list_ends_with_what_anybody_reads(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    for (int i = 0; i < ERRORS_MAX + 5; i++)
+        fail(errors_add(&errors), LATHE_EINVAL, "%d", i);
+    assert_int_equal(errors.count, ERRORS_MAX);
+    assert_string_equal(errors.items[ERRORS_MAX - 1].what, "1004");
+    errors_finish(&errors);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fail_tells_what_and_forgets_what_was),
@@ -131,6 +141,7 @@ int main(void) {
         cmocka_unit_test(each_status_has_its_exit_code),
         cmocka_unit_test(system_errors_map_to_statuses),
         cmocka_unit_test(a_list_grows_and_keeps_its_items),
+        cmocka_unit_test(a_list_ends_with_what_anybody_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

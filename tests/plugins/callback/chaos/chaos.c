@@ -58,6 +58,25 @@ static lathe_status predict(const struct chaos *c, const lathe_moment *at) {
     return c->host->predict(c->host, at->batch, &output);
 }
 
+static void segfault(void) {
+    volatile int *volatile nowhere = NULL;
+    *nowhere = 1;
+}
+
+/* Its frame is used after the call, so that it stays. */
+static lathe_status overflow(volatile char *outer) {
+    volatile char inner[4096];
+    inner[0] = outer[0];
+    if (inner[0]) return LATHE_OK;
+    lathe_status status = overflow(inner);
+    return status + inner[0];
+}
+
+/* Ctrl-C interrupts sleep. */
+static void stall(void) {
+    for (unsigned left = 30; left;) left = sleep(left);
+}
+
 static lathe_status act(const struct chaos *c, const char *point,
                         const lathe_moment *at) {
     const lathe_host *host = c->host;
@@ -71,6 +90,9 @@ static lathe_status act(const struct chaos *c, const char *point,
     if (is(c, "validate"))
         host->request(host, LATHE_REQUEST_VALIDATE, "chaos wants it");
     if (is(c, "kill")) kill(getpid(), SIGKILL);
+    if (is(c, "segfault")) segfault();
+    if (is(c, "overflow")) return overflow((volatile char[4096]){0});
+    if (is(c, "stall")) stall();
     if (is(c, "abort")) kill(getpid(), SIGABRT);
     if (is(c, "interrupt")) kill(getpid(), SIGINT);
     if (is(c, "terminate")) kill(getpid(), SIGTERM);

@@ -10,7 +10,7 @@ struct scalar {
     const lathe_host *host;
     double start;
     int64_t offset;
-    int32_t square, input, weight, count;
+    int32_t square, crash, input, weight, count, unused;
 };
 
 static lathe_status create(const lathe_host *host, void **self) {
@@ -19,6 +19,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     m->host = host;
     m->start = lathe_number(host, "start");
     m->square = (int32_t)lathe_integer(host, "square");
+    m->crash = (int32_t)lathe_integer(host, "crash");
     *self = m;
     return LATHE_OK;
 }
@@ -61,6 +62,8 @@ static lathe_status forward(void *self, lathe_pass *pass) {
     const struct scalar *m = self;
     const float *x = column(pass, m->input), *weight = column(pass, m->weight);
     const float w = pass->weights[m->offset];
+    volatile int *volatile nowhere = NULL;
+    if (m->crash && pass->batch->position > 0) *nowhere = 1;
     for (int64_t i = 0; i < pass->batch->rows; i++) {
         double each = weight ? (double)weight[i] : 1, y = (double)w * (double)x[i];
         pass->loss_sum += each * (m->square ? y * y / 2 : y);

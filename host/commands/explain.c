@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/explain.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "plan.h"
+
+struct explaining {
+    int is_json;
+    const char *calls; /* a length; NULL: none wanted */
+    lathe_session *session;
+    struct json *list;   /* of calls, for the document; NULL: they are printed */
+    struct json *stages; /* [{…, drawing}], all of them */
+    bool is_broken;
+};
+
+static void keep_stage(struct explaining *e) {
+    struct json *plan = plan_describe(e->session);
+    struct json *drawing = plan ? explain_draw(plan) : NULL;
+    if (!drawing || !json_put(plan, "drawing", drawing)) {
+        json_close(plan);
+        plan = NULL;
+    }
+    if (!plan || !json_push(e->stages, plan)) e->is_broken = true;
+}
+
+static void take_call(void *context, const char *line) {
+    struct explaining *e = context;
+    if (e->stages && !strncmp(line, PLAN_STAGE, strlen(PLAN_STAGE))) keep_stage(e);
+    if (e->list && !json_push(e->list, json_make_text(line))) e->is_broken = true;
+    if (e->calls && !e->is_json) puts(line);
+}
+
+static void take_log(void *context, int32_t level, const char *text) {
+    (void)context;
+    if (level == LATHE_LOG_WARNING) fprintf(stderr, "lathe: warning: %s\n", text);
+}
+
+static int turn(struct explaining *e, struct error *err) {
+    struct duration length;
+    if (e->calls && duration_parse(e->calls, &length, err) != LATHE_OK) {
+        error_where(err, "--calls");
+        return EXIT_USAGE;
+    }
+    lathe_status status = plan_turn(e->session, e->calls ? &length : NULL, err);
+    if (status == LATHE_EINVAL && !err->where[0]) {
+        error_where(err, "--calls");
+        return EXIT_USAGE;
+    }
+    return error_exit_code(status);
+}
+
+/* The first stage is the document; those after it are in it. */
+static void write_json(struct explaining *e, struct text *text) {
+    struct json *whole = json_clone(json_at(e->stages, 0)), *later = json_make_list();
+    for (size_t i = 1; i < json_size(e->stages); i++)
+        if (!json_push(later, json_clone(json_at(e->stages, i)))) e->is_broken = true;
+    if (!whole || !json_put(whole, "later", later) ||
+        (e->list && !json_put(whole, "calls", json_clone(e->list))))
+        e->is_broken = true;
+    if (!e->is_broken) json_write(whole, text, 2);
+    text_add(text, "\n");
+    json_close(whole);
+}
+
+static int explain(struct explaining *e, const char *experiment, struct error *err) {
+    struct text text = {0};
+    if (e->calls && !e->is_json) return turn(e, err);
+    e->stages = json_make_list();
+    if (e->calls) e->list = json_make_list();
+    e->is_broken = !e->stages || (e->calls && !e->list);
+    if (!e->is_broken) keep_stage(e);
+    int code = 0;
+    if (!e->is_broken &&
+        (e->calls || json_whole(json_get(json_at(e->stages, 0), "stages")) > 1))
+        code = turn(e, err);
+    if (!code && !e->is_broken) {
+        if (e->is_json)
+            write_json(e, &text);
+        else
+            explain_write(e->stages, experiment, &text);
+    }
+    if (!code && (e->is_broken || text.is_broken))
+        code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to explain"));
+    if (!code) fputs(text.data, stdout);
+    json_close(e->list);
+    json_close(e->stages);
+    text_finish(&text);
+    return code;
+}
+
+static int open_and_explain(struct explaining *e, lathe_session_options *options,
+                            struct error *err) {
+    lathe_error failure = {.size = sizeof failure};
+    options->size = sizeof *options;
+    options->flags = LATHE_QUIET;
+    options->log = take_log;
+    options->trace = take_call;
+    options->context = e;
+    lathe_status status = lathe_open(options, &e->session, &failure);
+    if (status != LATHE_OK) {
+        fail(err, status, "%s", failure.what);
+        error_where(err, "%s", failure.where);
+        error_help(err, "%s", failure.help);
+        return error_exit_code(status);
+    }
+    int code = explain(e, options->experiment, err);
+    lathe_close(e->session);
+    return code;
+}
+
+int command_explain(int argc, char **argv) {
+    struct explaining e = {0};
+    struct words plugin_paths = {0};
+    const struct flag flags[] = {{"--json", .count = &e.is_json},
+                                 {"--calls", "DURATION", .value = &e.calls},
+                                 {"--plugin-path", "DIR", .values = &plugin_paths},
+                                 {.name = NULL}};
+    struct arguments arguments = {0};
+    struct error err = {0};
+    lathe_session_options options = {0};
+    int code = arguments_read(argc, argv, flags, &arguments, &err);
+    if (!code)
+        code = arguments_only_word(&arguments, "explain", "an experiment file",
+                                   &options.experiment, &err);
+    options.overrides = arguments.overrides.items;
+    options.plugin_paths = plugin_paths.items;
+    if (!code) code = open_and_explain(&e, &options, &err);
+    if (code) command_print_error(&err);
+    arguments_finish(&arguments);
+    return code;
+}

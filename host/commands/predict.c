@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include <signal.h>
+
+#include "commands/commands.h"
+#include "commands/sheet.h"
+#include "commands/visit.h"
+
+/* A handler gets no argument. What is half written is removed before the signal has
+ * its way. */
+static volatile sig_atomic_t caught;
+
+static void catch (int number) {
+    caught = number;
+}
+
+static void catch_signals(void (*handler)(int)) {
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static lathe_status take(void *context, const lathe_prediction *prediction) {
+    return caught ? LATHE_STOP : sheet_add(context, prediction);
+}
+
+static int write_sheet(struct visit *visit, struct sheet *sheet, struct error *err) {
+    lathe_status status = sheet_open(sheet);
+    if (status == LATHE_OK) {
+        int code = visit_open(visit, err);
+        if (code) return code;
+        status = lathe_predict(visit->session, visit->data, take, sheet);
+    }
+    if (status == LATHE_OK) status = sheet_close(sheet);
+    if (status >= 0) return 0;
+    if (sheet->err.status == LATHE_OK) return visit_judge(visit, status, err);
+    *err = sheet->err;
+    return status == LATHE_EINVAL ? EXIT_USAGE : error_exit_code(status);
+}
+
+static int predict(struct visit *visit, struct sheet *sheet, struct error *err) {
+    catch_signals(catch);
+    int code = write_sheet(visit, sheet, err);
+    sheet_finish(sheet);
+    catch_signals(SIG_DFL);
+    if (caught) raise(caught);
+    return code;
+}
+
+int command_predict(int argc, char **argv) {
+    struct visit visit = {0};
+    struct sheet sheet = {.fd = -1};
+    const struct flag flags[] = {{"-o", "FILE", .value = &sheet.path},
+                                 {"--output", "NAME", .value = &sheet.output},
+                                 VISIT_FLAGS(visit)};
+    struct error err = {0};
+    int code = visit_read(&visit, argc, argv, flags, &err);
+    if (!code && !sheet.path) {
+        fail(&err, LATHE_EINVAL, "predict needs a file to write");
+        error_help(&err, "say -o FILE.csv, -o FILE.npy, or -o - for CSV on stdout");
+        code = EXIT_USAGE;
+    }
+    if (!code) code = predict(&visit, &sheet, &err);
+    if (code) command_print_error(&err);
+    visit_close(&visit);
+    return code;
+}

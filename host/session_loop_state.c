@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the run is, as one JSON object: all that is not in a block or in a plugin. */
+#include <string.h>
+
+#include "session_state.h"
+
+static const struct {
+    const char *name;
+    size_t offset;
+} counts[] =
+    {
+#define COUNT(name, member)                                                            \
+    { name, offsetof(lathe_session, member) }
+        COUNT("stage", now.stage),
+        COUNT("epoch", now.epoch),
+        COUNT("step", now.step),
+        COUNT("samples", now.samples),
+        COUNT("micro", micro),
+        COUNT("updates", updates),
+        COUNT("recorded_step", recorded_step),
+        COUNT("skipped", skipped),
+        COUNT("skipped_in_a_row", skipped_in_a_row),
+        COUNT("stage_step", stage.step),
+        COUNT("stage_windows", stage.windows),
+#undef COUNT
+},
+  amounts[] = {
+#define AMOUNT(name, member)                                                           \
+    { name, offsetof(lathe_session, member) }
+      AMOUNT("loss", now.loss),
+      AMOUNT("weight", now.weight),
+      AMOUNT("gradient_norm", now.gradient_norm),
+      AMOUNT("rate", now.rate),
+      AMOUNT("stage_seconds", stage.seconds),
+#undef AMOUNT
+};
+#define COUNTS (sizeof counts / sizeof *counts)
+#define AMOUNTS (sizeof amounts / sizeof *amounts)
+
+static const char *const files[] = {"metrics.jsonl", "timing.jsonl"};
+#define FILES (sizeof files / sizeof *files)
+
+static int64_t count_at(const lathe_session *s, size_t i) {
+    int64_t count;
+    memcpy(&count, (const char *)s + counts[i].offset, sizeof count);
+    return count;
+}
+
+static double amount_at(const lathe_session *s, size_t i) {
+    double amount;
+    memcpy(&amount, (const char *)s + amounts[i].offset, sizeof amount);
+    return amount;
+}
+
+static bool put_stop(const lathe_session *s, struct json *loop) {
+    if (!(s->requests & LATHE_REQUEST_STOP)) return true;
+    return json_put(loop, "stop", json_make_text(s->stop_reason));
+}
+
+static bool put_intervals(const lathe_session *s, struct json *loop) {
+    struct json *list = json_make_map();
+    bool is_whole = list != NULL;
+    for (int64_t i = 0; i < s->interval_count && is_whole; i++)
+        if (s->intervals[i].last_seconds > 0)
+            is_whole = json_put(list, s->intervals[i].name,
+                                json_make_exact(s->intervals[i].last_seconds));
+    return json_put(loop, "intervals", list) && is_whole;
+}
+
+static bool put_files(const lathe_session *s, struct json *loop) {
+    struct json *list = json_make_map();
+    bool is_whole = list != NULL;
+    for (size_t i = 0; i < FILES && is_whole; i++)
+        is_whole = json_put(list, files[i],
+                            json_make_whole(rundir_length(s->rundir, files[i])));
+    return json_put(loop, "files", list) && is_whole;
+}
+
+struct json *session_write_loop(const lathe_session *s) {
+    struct json *loop = json_make_map();
+    bool is_whole = loop != NULL;
+    for (size_t i = 0; i < COUNTS && is_whole; i++)
+        is_whole = json_put(loop, counts[i].name, json_make_whole(count_at(s, i)));
+    for (size_t i = 0; i < AMOUNTS && is_whole; i++)
+        is_whole = json_put(loop, amounts[i].name, json_make_exact(amount_at(s, i)));
+    is_whole =
+        is_whole && json_put(loop, "seconds", json_make_exact(session_seconds(s))) &&
+        json_put(loop, "validate", json_make_truth(s->validate_due.is_due)) &&
+        json_put(loop, "validate_asked",
+                 json_make_truth(s->requests & LATHE_REQUEST_VALIDATE)) &&
+        json_put(loop, "epoch_end", json_make_truth(s->is_epoch_done)) &&
+        json_put(loop, "warned", json_make_truth(s->has_warned_weight)) &&
+        json_put(loop, "log", json_make_exact(s->log_due.last_seconds)) &&
+        json_put(loop, "validation", json_make_exact(s->validate_due.last_seconds)) &&
+        put_stop(s, loop) && put_intervals(s, loop) && put_files(s, loop) &&
+        json_put(loop, "metrics", metrics_save(s->metrics));
+    if (is_whole) return loop;
+    json_close(loop);
+    return NULL;
+}
+
+lathe_status session_cut_files(lathe_session *s, const struct json *loop) {
+    const struct json *lengths = json_get(loop, "files");
+    lathe_status status = LATHE_OK;
+    if (!s->options.resume) return LATHE_OK;
+    for (size_t i = 0; i < FILES && status == LATHE_OK; i++)
+        status = rundir_cut(s->rundir, files[i],
+                            json_whole(json_get(lengths, files[i])), &s->err);
+    return status;
+}
+
+static void read_intervals(lathe_session *s, const struct json *loop) {
+    const struct json *list = json_get(loop, "intervals");
+    for (int64_t i = 0; i < s->interval_count; i++)
+        s->intervals[i].last_seconds = json_exact(json_get(list, s->intervals[i].name));
+    s->log_due.last_seconds = json_exact(json_get(loop, "log"));
+    s->validate_due.last_seconds = json_exact(json_get(loop, "validation"));
+}
+
+static bool is_possible(const lathe_session *s, const struct json *loop) {
+    for (size_t i = 0; i < COUNTS; i++)
+        if (!json_is_whole(json_get(loop, counts[i].name)) ||
+            json_whole(json_get(loop, counts[i].name)) < 0)
+            return false;
+    return s->options.flags & LATHE_ALLOW_CHANGE || /* also of what epochs are */
+           json_whole(json_get(loop, "micro")) <= s->sampler.micros_per_epoch;
+}
+
+lathe_status session_read_loop(lathe_session *s, const struct json *loop) {
+    if (!is_possible(s, loop))
+        return fail(&s->err, LATHE_EDATA, "its " NOTE_LOOP " is not one of this run");
+    lathe_status status = metrics_load(s->metrics, json_get(loop, "metrics"), &s->err);
+    if (status == LATHE_OK) status = session_cut_files(s, loop);
+    if (status != LATHE_OK) return status;
+    for (size_t i = 0; i < COUNTS; i++) {
+        const int64_t count = json_whole(json_get(loop, counts[i].name));
+        memcpy((char *)s + counts[i].offset, &count, sizeof count);
+    }
+    for (size_t i = 0; i < AMOUNTS; i++) {
+        const double amount = json_exact(json_get(loop, amounts[i].name));
+        memcpy((char *)s + amounts[i].offset, &amount, sizeof amount);
+    }
+    if (s->micro > s->sampler.micros_per_epoch) s->micro = s->sampler.micros_per_epoch;
+    read_intervals(s, loop);
+    s->seconds_before = json_exact(json_get(loop, "seconds"));
+    s->last_record_seconds = s->seconds_before;
+    s->last_record_samples = s->now.samples;
+    s->validate_due.is_due = json_truth(json_get(loop, "validate"));
+    s->is_epoch_done = json_truth(json_get(loop, "epoch_end"));
+    s->has_warned_weight = json_truth(json_get(loop, "warned"));
+    if (json_truth(json_get(loop, "validate_asked")))
+        s->requests |= LATHE_REQUEST_VALIDATE;
+    if (json_kind(json_get(loop, "stop")) == JSON_TEXT && !s->forgets_stop) {
+        s->requests |= LATHE_REQUEST_STOP;
+        snprintf(s->stop_reason, sizeof s->stop_reason, "%s",
+                 json_text(json_get(loop, "stop")));
+    }
+    s->is_made = s->micro > 0 && (s->is_epoch_done || s->validate_due.is_due);
+    s->is_in_epoch =
+        s->now.epoch > 0 && (s->is_made || s->micro < s->sampler.micros_per_epoch);
+    return LATHE_OK;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* Places of rest: between two steps everything that makes the rest of the run is known,
+ * so that is what gets saved. A run that ends on its way from one to the next, because
+ * data could not be read, say, falls back to the last one; nothing that it falls back
+ * from has touched the weights. */
+#include <stdlib.h>
+
+#include "session_calls.h"
+
+static bool is_subscribed_in_window(const lathe_session *s,
+                                    const struct plugin *plugin) {
+    for (int point = POINT_STEP_BEGIN; point <= POINT_GRADIENTS_READY; point++)
+        for (int i = 0; i < s->points[point].count; i++)
+            if (s->points[point].plugins[i] == plugin) return true;
+    return false;
+}
+
+static lathe_status list(lathe_session *s, struct plugin *plugin, bool is_in_window) {
+    const lathe_any_ops *ops = plugin->ops;
+    for (size_t i = 0; i < plugin->use->nested_count; i++) {
+        lathe_status status = list(s, &plugin->nested[i], is_in_window);
+        if (status != LATHE_OK) return status;
+    }
+    if (!ops->save) return LATHE_OK;
+    void *states = realloc(s->states, (size_t)(s->state_count + 1) * sizeof *s->states);
+    if (!states) return fail(&s->err, LATHE_ENOMEM, "no memory for saved state");
+    s->states = states;
+    s->states[s->state_count++] =
+        (struct plugin_state){.plugin = plugin, .is_in_window = is_in_window};
+    return LATHE_OK;
+}
+
+lathe_status session_list_states(lathe_session *s) {
+    lathe_status status = LATHE_OK;
+    for (int split = 0; status == LATHE_OK && split < SPLIT_COUNT; split++)
+        if (s->data[split].is_used) status = list(s, &s->data[split].plugin, true);
+    if (status == LATHE_OK) status = list(s, &s->shards[0].model, true);
+    for (int32_t i = 0; status == LATHE_OK && i < s->group_count; i++)
+        status = list(s, &s->groups[i].plugin, false);
+    if (status == LATHE_OK && s->schedule.use) status = list(s, &s->schedule, false);
+    for (int64_t i = 0; status == LATHE_OK && i < s->callback_count; i++)
+        status =
+            list(s, &s->callbacks[i], is_subscribed_in_window(s, &s->callbacks[i]));
+    return status;
+}
+
+void session_free_states(lathe_session *s) {
+    for (int64_t i = 0; i < s->state_count; i++) text_finish(&s->states[i].bytes);
+    free(s->states);
+    s->states = NULL;
+    s->state_count = 0;
+}
+
+static lathe_status write_bytes(const lathe_writer *to, const void *bytes,
+                                int64_t count) {
+    struct text *text = to->context;
+    if (count < 0) return LATHE_EPLUGIN;
+    text_add_bytes(text, bytes, (size_t)count);
+    return text->is_broken ? LATHE_ENOMEM : LATHE_OK;
+}
+
+static lathe_status save(lathe_session *s, struct plugin_state *state) {
+    struct plugin *plugin = state->plugin;
+    const lathe_any_ops *ops = plugin->ops;
+    const lathe_writer writer = {
+        .size = sizeof writer, .context = &state->bytes, .write = write_bytes};
+    text_clear(&state->bytes);
+    lathe_status status = LATHE_OK;
+    if (session_enter(s, 0, plugin, FUNCTION_SAVE))
+        status = ops->save(plugin->self, &writer);
+    session_leave(s, 0, plugin, FUNCTION_SAVE);
+    if (status != LATHE_OK || plugin->misuse.status != LATHE_OK)
+        return session_plugin_failed(s, plugin, status, "save");
+    return LATHE_OK;
+}
+
+lathe_status session_mark(lathe_session *s, enum rest kind) {
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; status == LATHE_OK && i < s->state_count; i++)
+        if (kind == REST_VISIT || s->states[i].is_in_window)
+            status = save(s, &s->states[i]);
+    if (status != LATHE_OK) return status;
+    metrics_mark(s->metrics);
+    s->rest = (struct resting){.kind = kind, .now = s->now, .micro = s->micro};
+    s->is_saved = false;
+    return LATHE_OK;
+}
+
+bool session_fall_back(lathe_session *s) {
+    if (s->rest.kind == REST_NONE) return false;
+    if (s->rest.kind == REST_HERE) return true;
+    s->now = s->rest.now;
+    s->micro = s->rest.micro;
+    metrics_take_back(s->metrics);
+    lathe_discard(s);
+    if (s->rest.kind == REST_VISIT) s->validate_due.is_due = true;
+    return true;
+}
+
+lathe_status session_save_states(lathe_session *s) {
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; status == LATHE_OK && i < s->state_count; i++) {
+        const bool is_known = s->rest.kind == REST_VISIT ||
+                              (s->rest.kind == REST_BACK && s->states[i].is_in_window);
+        if (!is_known) status = save(s, &s->states[i]);
+    }
+    return status;
+}

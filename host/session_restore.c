@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* A checkpoint put into what was composed. Everything is looked at before anything is
+ * taken, but what only a plugin can judge: its own state. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_calls.h"
+
+/* What a tensor has to be, to fill a parameter's place in a block. */
+static lathe_status check_tensor(lathe_session *s, const char *name,
+                                 const struct parameter *p,
+                                 const struct safetensor *tensor) {
+    if (!tensor) return fail(&s->err, LATHE_EDATA, "there is no tensor \"%s\"", name);
+    if (strcmp(tensor->dtype, "F32") != 0)
+        return fail(&s->err, LATHE_EDATA, "tensor \"%s\" is %s; F32 was expected", name,
+                    tensor->dtype);
+    const size_t bytes = p->rank * sizeof *p->shape;
+    if (tensor->rank != (int32_t)p->rank || memcmp(tensor->shape, p->shape, bytes) != 0)
+        return fail(&s->err, LATHE_EDATA,
+                    "tensor \"%s\" has another shape than the model's", name);
+    return LATHE_OK;
+}
+
+/* Fills one block: slot -1 and own NULL are the weights; what is not trained has no
+ * slots. */
+static lathe_status read_block(lathe_session *s, float *block, int32_t slot,
+                               const char *own) {
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; i < s->parameters.count && status == LATHE_OK; i++) {
+        const struct parameter *p = &s->parameters.items[i];
+        if (slot >= 0 && p->offset >= s->parameters.trained_end) continue;
+        char *name = slot >= 0 ? session_slot_name(s, slot, p->name)
+                     : own     ? text_make(BLOCK_PREFIX "%s/%s", own, p->name)
+                               : text_copy(p->name);
+        if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
+        const struct safetensor *tensor = safetensors_find(s->origin, name);
+        status = check_tensor(s, name, p, tensor);
+        if (status == LATHE_OK)
+            status = safetensors_read(s->origin, tensor, block + p->offset, &s->err);
+        free(name);
+    }
+    return status;
+}
+
+static bool has_block(const lathe_session *s, const char *own) {
+    char *prefix = text_make(BLOCK_PREFIX "%s/", own);
+    bool is_there = false;
+    for (size_t i = 0; prefix && i < safetensors_count(s->origin) && !is_there; i++)
+        is_there = !strncmp(safetensors_at(s->origin, i)->name, prefix, strlen(prefix));
+    free(prefix);
+    return is_there;
+}
+
+/* A stage that keeps the slots may train what the one before did not. */
+static lathe_status keep_slots(lathe_session *s) {
+    lathe_status status = LATHE_OK;
+    for (int64_t i = 0; i < s->parameters.count * s->slot_count; i++) {
+        const int32_t slot = (int32_t)(i / s->parameters.count);
+        const struct parameter *p = &s->parameters.items[i % s->parameters.count];
+        char *name = session_slot_name(s, slot, p->name);
+        const struct safetensor *tensor =
+            name ? safetensors_find(s->origin, name) : NULL;
+        free(name);
+        if (!tensor || p->offset >= s->parameters.trained_end) continue;
+        status = check_tensor(s, tensor->name, p, tensor);
+        if (status == LATHE_OK)
+            status = safetensors_read(s->origin, tensor, s->slots[slot] + p->offset,
+                                      &s->err);
+        if (status != LATHE_OK) break;
+    }
+    return status;
+}
+
+static lathe_status read_blocks(lathe_session *s, bool is_next_stage) {
+    lathe_status status = read_block(s, s->weights, -1, NULL);
+    for (int32_t i = 0; !is_next_stage && i < s->slot_count && status == LATHE_OK; i++)
+        status = read_block(s, s->slots[i], i, NULL);
+    if (status == LATHE_OK && is_next_stage && s->experiment->train.keeps_slots)
+        status = keep_slots(s);
+    for (int64_t i = 0; i < s->block_count && status == LATHE_OK; i++) {
+        const struct own_block *own = &s->blocks[i];
+        if (has_block(s, own->name))
+            status = read_block(s, own->block, -1, own->name);
+        else
+            log_line(&s->log, LATHE_LOG_WARNING,
+                     "nothing was saved of the block %s: it starts with 0", own->name);
+    }
+    return status;
+}
+
+/* ---- the state of plugins ---- */
+
+struct cursor {
+    const char *bytes;
+    int64_t count, at;
+};
+
+static lathe_status read_bytes(const lathe_reader *from, void *bytes, int64_t count,
+                               int64_t *got) {
+    struct cursor *cursor = from->context;
+    *got = cursor->count - cursor->at < count ? cursor->count - cursor->at : count;
+    if (*got < 0) *got = 0;
+    if (*got) memcpy(bytes, cursor->bytes + cursor->at, (size_t)*got);
+    cursor->at += *got;
+    return LATHE_OK;
+}
+
+static lathe_status load(lathe_session *s, struct plugin *plugin, const void *bytes,
+                         int64_t count) {
+    const lathe_any_ops *ops = plugin->ops;
+    struct cursor cursor = {.bytes = bytes, .count = count};
+    const lathe_reader reader = {
+        .size = sizeof reader, .context = &cursor, .read = read_bytes};
+    lathe_status status = LATHE_OK;
+    if (session_enter(s, 0, plugin, FUNCTION_LOAD))
+        status = ops->load ? ops->load(plugin->self, &reader)
+                           : fail(&s->err, LATHE_EPLUGIN,
+                                  "%s saves state and cannot load it", plugin->label);
+    session_leave(s, 0, plugin, FUNCTION_LOAD);
+    if (status == LATHE_OK && plugin->misuse.status == LATHE_OK) return LATHE_OK;
+    return session_plugin_failed(s, plugin, status, "load");
+}
+
+static bool is_model(const lathe_session *s, const struct plugin *plugin) {
+    return plugin == &s->shards[0].model;
+}
+
+/* A callback may have been added since; whatever else has state must find it. */
+static lathe_status miss(lathe_session *s, const struct plugin *plugin,
+                         const char *name) {
+    if (plugin->use->kind != LATHE_KIND_CALLBACK)
+        return fail(&s->err, LATHE_EDATA, "there is no tensor \"%s\"", name);
+    log_line(&s->log, LATHE_LOG_INFO, "nothing was saved of %s: it starts anew",
+             plugin->label);
+    return LATHE_OK;
+}
+
+static lathe_status read_state(lathe_session *s, struct plugin *plugin) {
+    char *name = session_state_name(plugin);
+    if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
+    const struct safetensor *tensor = safetensors_find(s->origin, name);
+    if (!tensor) {
+        lathe_status status = miss(s, plugin, name);
+        free(name);
+        return status;
+    }
+    free(name);
+    void *bytes = malloc((size_t)tensor->bytes + 1);
+    if (!bytes) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
+    lathe_status status = safetensors_read(s->origin, tensor, bytes, &s->err);
+    if (status == LATHE_OK) status = load(s, plugin, bytes, tensor->bytes);
+    for (int64_t i = 1; is_model(s, plugin) && status == LATHE_OK && i < s->shard_count;
+         i++)
+        status = load(s, &s->shards[i].model, bytes, tensor->bytes);
+    free(bytes);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static lathe_status read_loop(lathe_session *s) {
+    const char *note = safetensors_note(s->origin, NOTE_LOOP);
+    struct json *loop = NULL;
+    if (!note) return fail(&s->err, LATHE_EDATA, "it has no " NOTE_LOOP);
+    lathe_status status = json_parse(note, strlen(note), NOTE_LOOP, &loop, &s->err);
+    if (status != LATHE_OK) return LATHE_EDATA;
+    status = session_read_loop(s, loop);
+    json_close(loop);
+    return status;
+}
+
+static bool is_carried(const struct plugin *plugin) {
+    return plugin->use->kind == LATHE_KIND_CALLBACK ||
+           plugin->use->kind == LATHE_KIND_MODEL;
+}
+
+lathe_status session_restore(lathe_session *s, bool is_next_stage) {
+    if (s->options.resume) s->now.resumed = 1;
+    if (!s->origin) return s->options.resume ? session_cut_files(s, NULL) : LATHE_OK;
+    lathe_status status = read_blocks(s, is_next_stage);
+    for (int64_t i = 0; i < s->state_count && status == LATHE_OK; i++)
+        if (!is_next_stage || is_carried(s->states[i].plugin))
+            status = read_state(s, s->states[i].plugin);
+    if (status == LATHE_OK) status = read_loop(s);
+    if (status != LATHE_OK) {
+        if (!s->err.where[0]) error_where(&s->err, "%s", s->origin_path);
+        return status;
+    }
+    s->now.resumed = 1; /* also where a new run begins from an old state */
+    return LATHE_OK;
+}

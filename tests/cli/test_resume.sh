@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+# labels: no-tsan
+# Runs that are told to stop, that are killed, and that go on: by the commands that people
+# type.
+source "$(dirname "$0")/cli.bash"
+
+# 400 epochs of ten steps, with noise enough in the order of the data: half a second or so.
+cat >long.json <<'E'
+{ "lathe": 1, "name": "long", "seed": 1,
+  "data": { "train": { "use": "blobs", "samples": 640 },
+            "validation": { "use": "blobs", "samples": 60 } },
+  "model": { "use": "mlp", "hidden": [32, 32] },
+  "optimizer": { "use": "adamw", "lr": 0.001 },
+  "train": { "until": "400ep", "batch": 64, "validate": "40ep", "log": "100step" },
+  "callbacks": [ { "use": "checkpoint", "every": "30ep", "keep": 2 },
+                 { "use": "ema" }, { "use": "csv" } ] }
+E
+try 0 "$LATHE" run long.json --run-dir whole --quiet
+
+# steps RUN: where its status says it is
+steps() { sed -E 's/.*"step": ([0-9]+).*/\1/' "$1/status.json"; }
+# begun RUN: waits until it has a checkpoint
+begun() {
+    for _ in $(seq 600); do
+        compgen -G "$1/checkpoints/step-*" >/dev/null && return
+        sleep 0.02
+    done
+    complain "$1 saves nothing"
+}
+# same RUN: it ended as the one that was never stopped
+same() {
+    tried="$1"
+    holds "metrics.jsonl of $1" cmp -s whole/metrics.jsonl "$1/metrics.jsonl"
+    holds "results.csv of $1" cmp -s whole/results.csv "$1/results.csv"
+    has "$1/status.json" '"reason": "completed"'
+}
+
+for signal in TERM:75 INT:130 KILL:137; do
+    code=${signal#*:} signal=${signal%:*}
+    "$LATHE" run long.json --run-dir "$signal" --quiet 2>err &
+    run=$!
+    begun "$signal"
+    kill "-$signal" "$run" 2>/dev/null
+    wait "$run"
+    found=$?
+    tried="kill -$signal"
+    # On a fast machine it may have been over.
+    ((found == 0 || found == code)) || complain "exit status $found, not $code"
+    try 0 "$LATHE" resume "$signal"
+    ((found == 0)) || has err 'going on from'
+    ((found != 137)) || has err 'the run died in: '
+    same "$signal"
+    holds 'two checkpoints' test "$(find "$signal/checkpoints" -name 'step-*' | wc -l)" = 2
+done
+
+# A time limit, and no limit to how often.
+try 75 "$LATHE" run long.json --run-dir limited --time-limit 0.05s train.until=1000000ep
+has limited/status.json '"reason": "preempted", "exit_code": 75'
+try 64 "$LATHE" run long.json --time-limit 5ep
+has err '"5ep" is no time limit'
+
+# SIGUSR1 saves, and the run goes on.
+"$LATHE" run long.json --run-dir saved --quiet callbacks.checkpoint.every=off train.until=1000000ep &
+run=$!
+for _ in $(seq 300); do
+    [[ -s saved/metrics.jsonl ]] && break
+    sleep 0.02
+done
+kill -USR1 "$run"
+begun saved
+# Two processes at one run.
+try 73 "$LATHE" resume saved
+has err 'another process is at it'
+kill -KILL "$run"
+wait "$run" 2>/dev/null
+try 0 "$LATHE" resume saved train.until=1step --quiet
+
+# The newest is not whole: it is named, and the one before is used.
+try 0 "$LATHE" run long.json --run-dir bad --quiet train.until=200ep callbacks.checkpoint.keep=3
+newest=$(readlink -f bad/checkpoints/last.safetensors)
+truncate -s -1 "$newest"
+try 0 "$LATHE" resume bad train.until=400ep callbacks.checkpoint.keep=2
+has err "$(basename "$newest")"
+same bad
+
+# From a checkpoint of another run, which stays as it is.
+before=$(find whole -type f -exec sha256sum {} + | sort | sha256sum)
+try 0 "$LATHE" run --from whole/checkpoints/last.safetensors --run-dir other --quiet train.until=410ep
+holds 'it goes on' test "$(steps other)" = 4100
+holds 'whole is untouched' test "$before" = \
+    "$(find whole -type f -exec sha256sum {} + | sort | sha256sum)"
+
+# What changes numbers is refused, and told.
+try 78 "$LATHE" resume limited optimizer.lr=0.5
+has err 'optimizer.lr: 0.001 -> 0.5'
+has err -- '--allow-change'
+try 0 "$LATHE" resume limited optimizer.lr=0.5 --allow-change train.until=1ep
+has err 'changed: optimizer.lr: 0.001 -> 0.5'
+
+# run --resume: the unfinished run of this file, or a new one.
+try 75 "$LATHE" run long.json --time-limit 0.05s --quiet train.until=1000000ep
+try 0 "$LATHE" run long.json --resume --quiet train.until=400ep
+holds 'one run' test "$(find runs -mindepth 1 -maxdepth 1 -type d | wc -l)" = 1
+try 0 "$LATHE" run long.json --resume --quiet train.until=1ep
+holds 'two runs' test "$(find runs -mindepth 1 -maxdepth 1 -type d | wc -l)" = 2
+try 0 "$LATHE" resume latest --quiet
+try 64 "$LATHE" run long.json --resume --from x
+try 66 "$LATHE" resume nowhere
+has err 'there is no such run'
+mkdir empty
+try 66 "$LATHE" resume empty
+has err 'no resolved.json'
+verdict
