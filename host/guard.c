@@ -4,10 +4,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -54,6 +57,40 @@ int guard_threads(void) {
     return count;
 }
 
+/* A thread has the name of the one that started it, so those that come between begin
+ * and end can be told from what others start meanwhile. */
+static void mark(struct guard *guard) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint32_t unique = (uint32_t)now.tv_nsec ^ (uint32_t)gettid() << 12;
+    snprintf(guard->mark, sizeof guard->mark, "lathe-%08x", unique);
+    if (pthread_getname_np(pthread_self(), guard->name, sizeof guard->name))
+        guard->name[0] = 0;
+    if (guard->name[0]) pthread_setname_np(pthread_self(), guard->mark);
+}
+
+static bool is_named(const char *task, const char *name) {
+    char path[64], found[32] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%.20s/comm", task);
+    FILE *file = fopen(path, "re");
+    if (file && !fgets(found, sizeof found, file)) found[0] = 0;
+    if (file) fclose(file);
+    found[strcspn(found, "\n")] = 0;
+    return !strcmp(found, name);
+}
+
+/* Threads that the calling one started since; gives it back its name. */
+static int started(const struct guard *guard) {
+    int count = 0;
+    if (guard->name[0]) pthread_setname_np(pthread_self(), guard->name);
+    if (guard_threads() <= guard->threads) return 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *task; tasks && (task = readdir(tasks));)
+        count += task->d_name[0] != '.' && is_named(task->d_name, guard->mark);
+    if (tasks) closedir(tasks);
+    return count;
+}
+
 void guard_begin(struct guard *guard) {
     fegetenv(&guard->arithmetic);
     guard->control = read_control();
@@ -63,6 +100,7 @@ void guard_begin(struct guard *guard) {
     read_directory(guard->directory, sizeof guard->directory);
     guard->umask = read_umask();
     guard->threads = guard_threads();
+    mark(guard);
 }
 
 static int warn(struct log *log, const char *who, const char *what) {
@@ -116,7 +154,7 @@ int guard_end(const struct guard *guard, struct log *log, const char *who) {
         umask(guard->umask);
         changed += warn(log, who, "the file mode mask (umask)");
     }
-    int more = guard_threads() - guard->threads;
+    int more = started(guard);
     if (more > 0)
         log_line(log, LATHE_LOG_WARNING,
                  "%s started %d threads of its own: they compete with the host's", who,

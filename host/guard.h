@@ -24,6 +24,7 @@ struct guard {
     char directory[512]; /* "" when it could not be told */
     mode_t umask;
     int threads;
+    char name[16], mark[16]; /* of the calling thread: its own, and meanwhile */
 };
 
 /* Threads of this process; 0 when it cannot be told. */

@@ -161,6 +161,8 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
         lathe_close(s);
         return status;
     }
+    safetensors_close(s->origin);
+    s->origin = NULL;
     return LATHE_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "peer.h"
 
@@ -159,7 +160,8 @@ static void meet_peers(struct meeting *meeting) {
     for (int threads = 1; threads <= 2; threads++)
         peer_start(&meeting->peers[threads - 1], bench, threads);
     snprintf(bench->peers, sizeof bench->peers, "%s", meeting->peers[1].about);
-    printf("peer    %s", bench->peers);
+    printf("peer    %s\n", bench->peers);
+    fflush(stdout);
     for (size_t i = 0; i < CONTENDERS; i++) {
         char answer[64];
         peer_ask(&meeting->peers[contenders[i].threads - 1], answer, sizeof answer,
@@ -167,7 +169,6 @@ static void meet_peers(struct meeting *meeting) {
         snprintf(meeting->sides[i].peer.name, sizeof meeting->sides[i].peer.name,
                  "torch, %.16s", answer);
     }
-    printf("\n");
 }
 
 static void name_row(struct bench_row *row, const char *name) {
@@ -248,6 +249,11 @@ static void report_fairness(struct meeting *meeting) {
               meeting->disturbing / meeting->worked * 100, "%", 1, "%s", "");
 }
 
+/* It may take minutes; people see how far it is. */
+static void show_round(int round, int rounds) {
+    if (isatty(2)) fprintf(stderr, "round %d of %d\r", round, rounds);
+}
+
 void bench_mlps(struct bench *bench) {
     struct meeting *meeting = calloc(1, sizeof *meeting);
     if (meeting == NULL) bench_give_up("out of memory");
@@ -261,8 +267,10 @@ void bench_mlps(struct bench *bench) {
         bench_time_steps(side->session, STEPS);
     }
     for (int i = 0; i < 20; i++) look_at_peak(meeting, 1);
-    for (int round = 0; round < bench->rounds; round++)
+    for (int round = 0; round < bench->rounds; round++) {
+        show_round(round + 1, bench->rounds);
         for (size_t i = 0; i < CONTENDERS; i++) take_turns(meeting, i);
+    }
     if (bench->peer != NULL) bench_head("lathe", "torch");
     for (size_t i = 0; i < CONTENDERS; i++) report_contender(meeting, i);
     report_own(meeting);

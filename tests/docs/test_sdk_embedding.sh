@@ -43,10 +43,11 @@ if eval "$run seed=7 optimizer.lr=1e30" >found 2>told; then exit 1; fi
 tail -n 1 found | grep -q '"reason":"nonfinite"'
 grep -q 'nan\|inf' told
 
+section=$(sed -n '/^- \*\*`LATHE_END`/,/^## The growth/p' "$SOURCE/sdk/README.md")
 # Each function and option of session.h that a loop needs is spoken of.
 for name in lathe_stage_begin lathe_save lathe_request lathe_stop lathe_reason \
     LATHE_DUE_{VALIDATION,EPOCH_END,CHECKPOINT} LATHE_ALLOW_CHANGE resume from trace; do
     grep -qw "$name" "$SOURCE/sdk/include/lathe/session.h"
-    sed -n '/^## Embedding/,/^## The growth/p' "$SOURCE/sdk/README.md" | grep -qw "$name" ||
+    grep -qw "$name" <<<"$section" ||
         { echo "sdk/README.md does not speak of $name"; exit 1; }
 done

@@ -9,7 +9,7 @@
 
 #define OVERRIDES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* y = w x. The loss is y itself, so that a step of rate 1 takes the mean of x from w. */
+/* y = w x. The loss is y itself: a step of rate 1 takes the mean of x from w. */
 static const char scalar[] =
     "{'lathe':1,'seed':1,'data':{'train':{'use':'ids','count':6,'inputs':[1,2,3]}},"
     "'model':{'use':'scalar','start':3},'optimizer':{'use':'sgd','lr':1},"
@@ -35,8 +35,8 @@ static void end_step(lathe_session *s) {
     assert_int_equal(lathe_update(s), LATHE_OK);
 }
 
-/* The teacher's y = 3 x is 3, 6, 9 twice, 6 on average: the student's w goes from 8 to 2,
- * and its loss was 8 * 6. Neither shards nor the teacher's small batches matter. */
+/* The teacher's y = 3 x is 3, 6, 9 twice, 6 on average: the student's w goes from 8 to
+ * 2, and its loss was 8 * 6. Neither shards nor the teacher's small batches matter. */
 static void a_student_learns_what_the_teacher_says(void **state) {
     (void)state;
     static const char *const shards[] = {"train.shards=1", "train.shards=4"};

@@ -145,8 +145,9 @@ static void all_agree_with_double(void **state) {
     static const int64_t sizes[] = {1, 7, 10, 16, 33, 784};
     (void)state;
     for (int i = 0; i < 6 * 6 * 6; i++) {
-        struct layer l =
-            layer_make((struct shape){rows[i / 36], sizes[i / 6 % 6], sizes[i % 6]});
+        const struct shape shape = {rows[i / 36], sizes[i / 6 % 6], sizes[i % 6]};
+        if (shape.rows > 2 && shape.in + shape.out > 1500) continue; /* for time */
+        struct layer l = layer_make(shape);
         for (int v = 0; v <= variant_widest(); v++) {
             const struct dense dense = variant_of(v);
             check(&dense, &l);

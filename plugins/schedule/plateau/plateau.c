@@ -21,6 +21,8 @@
 
 #include "../warmup.h"
 
+#define STALE_MAX (INT64_C(1) << 53) /* more than any run has validations */
+
 struct plateau {
     const lathe_host *host;
     const char *watch, *direction;
@@ -107,7 +109,7 @@ static int is_ours(const struct state *found, const struct state *present) {
     return memcmp(found->magic, present->magic, sizeof found->magic) == 0 &&
            memchr(found->watch, 0, sizeof found->watch) && found->factor >= 0 &&
            found->factor <= 1 && !isinf(found->best) && found->stale >= 0 &&
-           found->cooling >= 0;
+           found->stale <= STALE_MAX && found->cooling >= 0;
 }
 
 /* The rate that was reached stays, whatever is watched from now on. */

@@ -12,6 +12,9 @@
  *     epoch_end           after the validation of the epoch's last step
  *   run_end               always, exactly once
  *
+ * Where a checkpoint is only looked at (lathe eval), there is no run, and the
+ * validation points come alone.
+ *
  * A point returns LATHE_OK; LATHE_STOP to end the run after this step (say why through
  * host->request); a failure to end it with a report. */
 #ifndef LATHE_CALLBACK_H

@@ -271,6 +271,8 @@ static void bad_state_is_refused_and_changes_nothing(void **state) {
     bad = good;
     memset(bad.data + bad.length - 8, 0xFF, 8); /* a count below 0 */
     assert_int_equal(load_from(&f, &bad), LATHE_EDATA);
+    bad.data[bad.length - 1] = 0x7F; /* one that cannot grow */
+    assert_int_equal(load_from(&f, &bad), LATHE_EDATA);
     assert_string_equal(f.host.failure, "this is not a state of early-stopping");
     save_to(&f, &after);
     assert_memory_equal(after.data, good.data, (size_t)good.length);

@@ -273,6 +273,8 @@ static void bad_state_is_refused_and_changes_nothing(void **state) {
     bad = good;
     memset(bad.data + offsetof(struct state, stale), 0xFF, 8); /* a count below 0 */
     refuse(&f, &bad);
+    bad.data[offsetof(struct state, stale) + 7] = 0x7F; /* one that cannot grow */
+    refuse(&f, &bad);
     bad = good;
     memset(bad.data + offsetof(struct state, cooling), 0xFF, 8);
     refuse(&f, &bad);
