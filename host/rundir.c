@@ -340,14 +340,11 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
 static size_t add_member(char *to, const char *key, const char *text,
                          long long number) {
     char digits[24];
-    size_t length = strlen(key), at = sizeof digits - 1;
-    memcpy(to, key, length);
+    size_t at = sizeof digits - 1;
     digits[at] = 0;
     do digits[--at] = (char)('0' + number % 10);
     while ((number /= 10) > 0 && at);
-    const char *value = text ? text : digits + at;
-    memcpy(to + length, value, strlen(value));
-    return length + strlen(value);
+    return (size_t)(stpcpy(stpcpy(to, key), text ? text : digits + at) - to);
 }
 
 void rundir_patch_status(int directory, const struct run_status *status) {

@@ -173,7 +173,7 @@ static void add_number(struct text *text, double value) {
 static void add_row(struct sheet *sheet, const lathe_prediction *p, int64_t row) {
     const int64_t scored = scores(sheet, p);
     int64_t best = 0;
-    text_format(&sheet->text, "%lld", (long long)(p->first + row));
+    text_format(&sheet->text, "%lld", (long long)p->first + row);
     for (uint32_t i = 0; i < p->output_count; i++) {
         const int64_t count = width(p->fields[i]), first = row * count;
         for (int64_t k = 0; k < count && is_wanted(sheet, p->fields[i]); k++) {

@@ -28,7 +28,7 @@ struct sheet {
 lathe_status sheet_open(struct sheet *sheet);
 /* The rows that come next; with the first ones, what stands above them. LATHE_EINVAL:
  * no such output, or which one is not clear. */
-lathe_status sheet_add(struct sheet *sheet, const lathe_prediction *rows);
+lathe_status sheet_add(struct sheet *sheet, const lathe_prediction *p);
 /* The file is whole. */
 lathe_status sheet_close(struct sheet *sheet);
 void sheet_finish(struct sheet *sheet); /* what is not closed is removed */

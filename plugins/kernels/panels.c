@@ -46,9 +46,9 @@ struct part {
     static inline void tile_##ROWS##_##VECTORS(const struct part *p, int64_t first) {  \
         const float *a = p->a + first * p->a_row, *b = p->b;                           \
         float *c = p->c + first * p->c_row;                                            \
-        vector sum[ROWS][VECTORS];                                                     \
-        for (int i = 0; i < ROWS; i++)                                                 \
-            for (int j = 0; j < VECTORS; j++) {                                        \
+        vector sum[(ROWS)][(VECTORS)];                                                 \
+        for (int i = 0; i < (ROWS); i++)                                               \
+            for (int j = 0; j < (VECTORS); j++) {                                      \
                 sum[i][j] = (vector){0};                                               \
                 if (p->add)                                                            \
                     sum[i][j] = *(vector *)(c + i * p->c_row + j * LANES);             \
@@ -56,16 +56,16 @@ struct part {
                     sum[i][j] += p->bias[first + i];                                   \
             }                                                                          \
         for (int64_t k = 0; k < p->depth; k++, a += p->a_step, b += p->b_step) {       \
-            vector right[VECTORS];                                                     \
-            for (int j = 0; j < VECTORS; j++)                                          \
+            vector right[(VECTORS)];                                                   \
+            for (int j = 0; j < (VECTORS); j++)                                        \
                 right[j] = *(const vector *)(b + j * LANES);                           \
-            _Pragma("GCC unroll 16") for (int i = 0; i < ROWS; i++) {                  \
+            _Pragma("GCC unroll 16") for (int i = 0; i < (ROWS); i++) {                \
                 const float left = a[i * p->a_row];                                    \
-                for (int j = 0; j < VECTORS; j++) sum[i][j] += left * right[j];        \
+                for (int j = 0; j < (VECTORS); j++) sum[i][j] += left * right[j];      \
             }                                                                          \
         }                                                                              \
-        for (int i = 0; i < ROWS; i++)                                                 \
-            for (int j = 0; j < VECTORS; j++)                                          \
+        for (int i = 0; i < (ROWS); i++)                                               \
+            for (int j = 0; j < (VECTORS); j++)                                        \
                 *(vector *)(c + i * p->c_row + j * LANES) = sum[i][j];                 \
     }
 
@@ -76,7 +76,7 @@ struct part {
     TILE(1, VECTORS)                                                                   \
     static void strip_##VECTORS(const struct part *p) {                                \
         int64_t i = 0;                                                                 \
-        for (; i + ROWS <= p->rows; i += ROWS) tile_##ROWS##_##VECTORS(p, i);          \
+        for (; i + (ROWS) <= p->rows; i += (ROWS)) tile_##ROWS##_##VECTORS(p, i);      \
         for (; i + 2 <= p->rows; i += 2) tile_2_##VECTORS(p, i);                       \
         if (i < p->rows) tile_1_##VECTORS(p, i);                                       \
     }

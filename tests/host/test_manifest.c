@@ -250,8 +250,7 @@ static void larger_than_256_kib_is_refused(void **state) {
     struct error err = {0};
     char *path = write_file(*state, bytes, count);
     assert_int_equal(read_manifest(path, &manifest, &err), LATHE_EINVAL);
-    assert_string_equal(err.what,
-                        "it has 262145 bytes, a manifest has at most 262144");
+    assert_string_equal(err.what, "it has 262145 bytes, a manifest has at most 262144");
     assert_string_equal(err.where, path);
     manifest_close(manifest);
     assert_int_equal(truncate(path, 256 << 10), 0);

@@ -128,10 +128,10 @@ typedef struct lathe_prediction {
  * weights that lathe_evaluate would use; the data may lack labels. What `take` returns
  * other than LATHE_OK ends it and is returned. Of the callbacks' points it calls
  * validation_begin. */
-LATHE_EXPORT lathe_status lathe_predict(
-    lathe_session *session, const char *split,
-    lathe_status (*take)(void *context, const lathe_prediction *prediction),
-    void *context);
+LATHE_EXPORT lathe_status
+lathe_predict(lathe_session *session, const char *split,
+              lathe_status (*take)(void *context, const lathe_prediction *prediction),
+              void *context);
 
 /* ---- the loop, piece by piece; each fires its own callback points ---- */
 
