@@ -112,16 +112,6 @@ static char *path_of_step(const char *folder, int64_t step) {
     return path_join(folder, name);
 }
 
-static lathe_status open_whole(const char *path, struct safetensors **file,
-                               struct error *err) {
-    lathe_status status = safetensors_open(path, file, err);
-    if (!status) status = safetensors_verify(*file, err);
-    if (!status) return LATHE_OK;
-    safetensors_close(*file);
-    *file = NULL;
-    return status;
-}
-
 /* Could an older file be whole where this one failed so? */
 static bool is_of_this_file(lathe_status status) {
     return status == LATHE_EDATA || status == LATHE_EIO || status == LATHE_ENOTFOUND;
@@ -134,7 +124,7 @@ static lathe_status open_newest(const char *folder, const struct checkpoints_lis
     for (size_t i = 0; i < list->count; i++) {
         char *tried = path_of_step(folder, list->steps[i]);
         if (!tried) return fail(err, LATHE_ENOMEM, "no memory to find a checkpoint");
-        lathe_status status = open_whole(tried, file, &why);
+        lathe_status status = safetensors_open_whole(tried, file, &why);
         if (!status) {
             *path = tried;
             return LATHE_OK;

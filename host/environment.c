@@ -3,7 +3,6 @@
 
 #include <gnu/libc-version.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "base/digest.h"
 #include "base/path.h"
 #include "json.h"
+#include "workers.h"
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -51,11 +51,6 @@ static void put_text(struct environment *environment, struct json *map,
 
 /* ---- what is known at once ---- */
 
-static int count_cores(void) {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-}
-
 /* Of the instruction sets, those that choose between kernels. */
 static void push_flags(struct environment *environment, struct json *list,
                        char *flags) {
@@ -77,7 +72,7 @@ static void put_processor(struct environment *environment) {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[8192];
     put_text(environment, cpu, "model", NULL);
-    put(environment, cpu, "cores", json_make_whole(count_cores()));
+    put(environment, cpu, "cores", json_make_whole(workers_cores()));
     while (file && fgets(line, sizeof line, file) && line[0] != '\n') {
         char *value = line + strcspn(line, ":");
         line[strcspn(line, "\n")] = '\0';

@@ -205,9 +205,9 @@ static lathe_status judge(const struct opening *opening) {
     return errors->items[0].status;
 }
 
-static lathe_status open_source(struct opening *opening, const char *source,
-                                struct experiment **experiment) {
-    if (!opening->is_broken) read_source(opening, source);
+/* What was given is checked, and the opening ended. */
+static lathe_status finish_opening(struct opening *opening,
+                                   struct experiment **experiment) {
     if (!opening->is_broken && opening->experiment->given) check_all(opening);
     if (opening->is_broken)
         fail(errors_add(opening->errors), LATHE_ENOMEM, "no memory for the experiment");
@@ -234,7 +234,8 @@ static lathe_status open_given(struct opening *opening, const char *source,
                     "no memory for the experiment");
     keep_overrides(opening, overrides);
     if (!opening->is_broken) name_source(opening, source);
-    return open_source(opening, source, experiment);
+    if (!opening->is_broken) read_source(opening, source);
+    return finish_opening(opening, experiment);
 }
 
 lathe_status experiment_open(const char *source, const char *const *overrides,
@@ -252,7 +253,7 @@ lathe_status experiment_reopen(const char *source, const char *const *overrides,
     return open_given(&opening, source, overrides, experiment);
 }
 
-void experiment_open_as(const char *text, const char *file, const char *directory,
+void experiment_open_as(struct json *given, const char *file, const char *directory,
                         const struct registry *registry, struct experiment **experiment,
                         struct errors *errors) {
     struct opening opening = {
@@ -260,13 +261,15 @@ void experiment_open_as(const char *text, const char *file, const char *director
     *experiment = NULL;
     opening.experiment = calloc(1, sizeof *opening.experiment);
     if (!opening.experiment) {
+        json_close(given);
         fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
         return;
     }
+    opening.experiment->given = given;
     keep_overrides(&opening, NULL);
     opening.experiment->file = experiment_keep(&opening, text_copy(file));
     opening.experiment->directory = experiment_keep(&opening, text_copy(directory));
-    open_source(&opening, text, experiment);
+    finish_opening(&opening, experiment);
 }
 
 lathe_status experiment_take_seed(struct experiment *experiment, int64_t seed,

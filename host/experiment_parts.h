@@ -83,8 +83,8 @@ void experiment_take_stages(struct opening *opening);
 /* Opens the others, once the first is known. */
 void experiment_open_stages(struct opening *opening);
 void experiment_close_stages(struct experiment *experiment);
-/* As experiment_open, of JSON text that stands for (part of) a file. */
-void experiment_open_as(const char *text, const char *file, const char *directory,
+/* As experiment_open, of JSON that stands for (part of) a file; it is taken over. */
+void experiment_open_as(struct json *given, const char *file, const char *directory,
                         const struct registry *registry, struct experiment **experiment,
                         struct errors *errors);
 

@@ -112,16 +112,13 @@ static void add_errors(struct opening *opening, size_t index, struct errors *mor
     errors_finish(more);
 }
 
-/* The stage as text, with what all stages share put in. */
-static char *write_stage(const struct experiment *e, size_t index) {
+/* The stage with what all stages share put in; the caller's. */
+static struct json *complete_stage(const struct experiment *e, size_t index) {
     struct json *merged = take_stage(e->staged, index);
-    struct text text = {0};
-    bool is_whole = merged && json_put(merged, "name", json_make_text(e->name)) &&
-                    json_put(merged, "seed", json_clone(json_get(e->resolved, "seed")));
-    if (is_whole) json_write(merged, &text, 0);
+    if (merged && json_put(merged, "name", json_make_text(e->name)) &&
+        json_put(merged, "seed", json_clone(json_get(e->resolved, "seed"))))
+        return merged;
     json_close(merged);
-    if (is_whole && !text.is_broken) return text.data;
-    text_finish(&text);
     return NULL;
 }
 
@@ -133,11 +130,12 @@ void experiment_open_stages(struct opening *opening) {
     if (!e->stages) opening->is_broken = true;
     for (size_t i = 1; i < count && !opening->is_broken; i++) {
         struct errors errors = {0};
-        char *text = experiment_keep(opening, write_stage(e, i));
-        if (text)
-            experiment_open_as(text, e->file, e->directory, opening->registry,
+        struct json *given = complete_stage(e, i);
+        if (given)
+            experiment_open_as(given, e->file, e->directory, opening->registry,
                                &e->stages[e->stage_count], &errors);
-        free(text);
+        else
+            opening->is_broken = true;
         if (e->stages[e->stage_count]) e->stage_count++;
         add_errors(opening, i, &errors);
     }

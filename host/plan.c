@@ -2,7 +2,6 @@
 #include "plan.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,18 +93,12 @@ static bool push_plugin(const lathe_session *s, const struct plugin *plugin,
     return is_done;
 }
 
-static struct json *describe_plugins(const lathe_session *s) {
+static struct json *describe_plugins(lathe_session *s) {
     struct json *list = json_make_list();
+    const struct plugin *plugin;
     bool is_done = list != NULL;
-    for (int split = 0; split < SPLIT_COUNT; split++)
-        if (s->data[split].is_used)
-            is_done = is_done && push_plugin(s, &s->data[split].plugin, list);
-    is_done = is_done && push_plugin(s, &s->shards[0].model, list);
-    for (int32_t i = 0; i < s->group_count; i++)
-        is_done = is_done && push_plugin(s, &s->groups[i].plugin, list);
-    if (s->schedule.use) is_done = is_done && push_plugin(s, &s->schedule, list);
-    for (int64_t i = 0; i < s->callback_count; i++)
-        is_done = is_done && push_plugin(s, &s->callbacks[i], list);
+    for (int64_t i = 0; is_done && (plugin = session_plugin_at(s, i)) != NULL; i++)
+        is_done = push_plugin(s, plugin, list);
     if (!is_done) json_close(list);
     return is_done ? list : NULL;
 }
@@ -316,12 +309,10 @@ static int64_t checkpoint_bytes(const lathe_session *s) {
 
 static void put_machine(lathe_session *s, struct making *to) {
     char blas[128] = "";
-    cpu_set_t cores;
     for (int64_t i = 0; i < s->library_count && !blas[0]; i++)
         library_blas_name(&s->libraries[i], blas, sizeof blas);
     put_whole(to, "threads", workers_count(s->workers));
-    put_whole(to, "cores",
-              sched_getaffinity(0, sizeof cores, &cores) ? 1 : CPU_COUNT(&cores));
+    put_whole(to, "cores", workers_cores());
     put_text(to, "kernels", blas[0] ? blas : NULL);
 }
 

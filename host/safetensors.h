@@ -60,6 +60,9 @@ lathe_status safetensors_read_floats(const struct safetensors *file,
 /* Reads everything and compares it with SAFETENSORS_DIGEST. LATHE_EDATA: it differs, or
  * there is none. */
 lathe_status safetensors_verify(const struct safetensors *file, struct error *err);
+/* Opens and verifies; nothing is open after a failure. */
+lathe_status safetensors_open_whole(const char *path, struct safetensors **file,
+                                    struct error *err);
 void safetensors_close(struct safetensors *file); /* NULL is fine */
 
 /* ---- writing ---- */

@@ -204,3 +204,14 @@ lathe_status safetensors_verify(const struct safetensors *file, struct error *er
     if (status) error_where(err, "%.380s", file->path);
     return status;
 }
+
+lathe_status safetensors_open_whole(const char *path, struct safetensors **file,
+                                    struct error *err) {
+    *file = NULL;
+    lathe_status status = safetensors_open(path, file, err);
+    if (status == LATHE_OK) status = safetensors_verify(*file, err);
+    if (status == LATHE_OK) return LATHE_OK;
+    safetensors_close(*file);
+    *file = NULL;
+    return status;
+}

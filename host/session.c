@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening and closing a session: what can fail before step 0 does so here. */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,15 +39,9 @@ static lathe_status open_experiment(lathe_session *s) {
     return status;
 }
 
-static int count_cores(void) {
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set)) return 1;
-    return CPU_COUNT(&set);
-}
-
 lathe_status session_open_workers(lathe_session *s) {
     const struct train_settings *train = &s->experiment->train;
-    int64_t threads = train->threads ? train->threads : count_cores();
+    int64_t threads = train->threads ? train->threads : workers_cores();
     if (threads > train->shards) threads = train->shards;
     return workers_create((int)threads, train->flush_denormals, &s->workers, &s->err);
 }

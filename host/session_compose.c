@@ -102,6 +102,7 @@ static lathe_status make_slots(lathe_session *s, struct optimizer_group *group) 
         return LATHE_EPLUGIN;
     }
     group->slot_count = count;
+    if (group == s->groups) s->slot_names = names;
     for (; s->slot_count < count; s->slot_count++) {
         float *slot = block_create(s->parameters.size);
         if (!slot)
@@ -207,6 +208,20 @@ lathe_status session_compose(lathe_session *s) {
     return status;
 }
 
+struct plugin *session_plugin_at(lathe_session *s, int64_t i) {
+    struct plugin *plugins[SPLIT_COUNT + 1];
+    int64_t count = 0;
+    for (int split = 0; split < SPLIT_COUNT; split++)
+        if (s->data[split].is_used) plugins[count++] = &s->data[split].plugin;
+    plugins[count++] = &s->shards[0].model;
+    if (i < count) return plugins[i];
+    i -= count;
+    if (i < s->group_count) return &s->groups[i].plugin;
+    i -= s->group_count;
+    if (s->schedule.use && i-- == 0) return &s->schedule;
+    return i < s->callback_count ? &s->callbacks[i] : NULL;
+}
+
 static void free_services(lathe_session *s) {
     for (int64_t i = 0; i < s->tally_count; i++) free(s->tallies[i].numbers);
     for (int64_t i = 0; i < s->block_count; i++) {
@@ -245,6 +260,7 @@ void session_decompose(lathe_session *s) {
     memset(s->points, 0, sizeof s->points);
     memset(&s->schedule, 0, sizeof s->schedule);
     s->groups = NULL;
+    s->slot_names = NULL;
     s->callbacks = NULL;
     s->libraries = NULL;
     s->callback_count = s->library_count = 0;

@@ -102,9 +102,7 @@ static lathe_status predict_micro(lathe_session *s, enum split split, int64_t fi
     struct data_set *set = &s->data[split];
     const lathe_field *fields[OUTPUTS_MAX];
     struct sums sums = {0};
-    int64_t rows = set->samples - first;
-    if (rows > s->experiment->train.batch) rows = s->experiment->train.batch;
-    lathe_status status = session_read(s, set, NULL, 0, first, rows);
+    lathe_status status = session_read_visit(s, set, first);
     const float *weights = s->evaluated ? s->evaluated : s->weights;
     if (status == LATHE_OK)
         status = session_forward(s, LATHE_PREDICT, weights, split, &sums);
@@ -114,7 +112,7 @@ static lathe_status predict_micro(lathe_session *s, enum split split, int64_t fi
                                          .output_count = (uint32_t)s->output_count,
                                          .samples = set->samples,
                                          .first = first,
-                                         .rows = rows,
+                                         .rows = s->batch.rows,
                                          .classes = count_classes(s),
                                          .fields = fields,
                                          .outputs = s->output_tensors};

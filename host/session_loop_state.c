@@ -4,35 +4,35 @@
 
 #include "session_state.h"
 
-static const struct {
+/* Members of a session under the names they are saved by. */
+struct member {
     const char *name;
     size_t offset;
-} counts[] =
-    {
-#define COUNT(name, member)                                                            \
+};
+#define MEMBER(name, member)                                                           \
     { name, offsetof(lathe_session, member) }
-        COUNT("stage", now.stage),
-        COUNT("epoch", now.epoch),
-        COUNT("step", now.step),
-        COUNT("samples", now.samples),
-        COUNT("micro", micro),
-        COUNT("updates", updates),
-        COUNT("recorded_step", recorded_step),
-        COUNT("skipped", skipped),
-        COUNT("skipped_in_a_row", skipped_in_a_row),
-        COUNT("stage_step", stage.step),
-        COUNT("stage_windows", stage.windows),
-#undef COUNT
-},
-  amounts[] = {
-#define AMOUNT(name, member)                                                           \
-    { name, offsetof(lathe_session, member) }
-      AMOUNT("loss", now.loss),
-      AMOUNT("weight", now.weight),
-      AMOUNT("gradient_norm", now.gradient_norm),
-      AMOUNT("rate", now.rate),
-      AMOUNT("stage_seconds", stage.seconds),
-#undef AMOUNT
+
+static const struct member counts[] = {
+    /* int64_t */
+    MEMBER("stage", now.stage),
+    MEMBER("epoch", now.epoch),
+    MEMBER("step", now.step),
+    MEMBER("samples", now.samples),
+    MEMBER("micro", micro),
+    MEMBER("updates", updates),
+    MEMBER("recorded_step", recorded_step),
+    MEMBER("skipped", skipped),
+    MEMBER("skipped_in_a_row", skipped_in_a_row),
+    MEMBER("stage_step", stage.step),
+    MEMBER("stage_windows", stage.windows),
+};
+static const struct member amounts[] = {
+    /* double */
+    MEMBER("loss", now.loss),
+    MEMBER("weight", now.weight),
+    MEMBER("gradient_norm", now.gradient_norm),
+    MEMBER("rate", now.rate),
+    MEMBER("stage_seconds", stage.seconds),
 };
 #define COUNTS (sizeof counts / sizeof *counts)
 #define AMOUNTS (sizeof amounts / sizeof *amounts)

@@ -8,21 +8,6 @@
 
 #include "session_calls.h"
 
-/* All plugins in the order of composition; the instances of the model count as one. */
-static const struct plugin *plugin_at(const lathe_session *s, int64_t i) {
-    const struct plugin *plugins[SPLIT_COUNT + 2];
-    int64_t count = 0;
-    for (int split = 0; split < SPLIT_COUNT; split++)
-        if (s->data[split].is_used) plugins[count++] = &s->data[split].plugin;
-    plugins[count++] = &s->shards[0].model;
-    if (i < count) return plugins[i];
-    i -= count;
-    if (i < s->group_count) return &s->groups[i].plugin;
-    i -= s->group_count;
-    if (s->schedule.use && i-- == 0) return &s->schedule;
-    return i < s->callback_count ? &s->callbacks[i] : NULL;
-}
-
 static void add_up(const lathe_session *s, const struct plugin *plugin, int function,
                    lathe_profile_entry *entry) {
     int64_t calls = plugin->times[function].calls;
@@ -39,10 +24,10 @@ static void add_up(const lathe_session *s, const struct plugin *plugin, int func
 
 static lathe_status entry_at(const lathe_host *host, int64_t index,
                              lathe_profile_entry *entry) {
-    const lathe_session *s = ((const struct plugin *)host->context)->session;
+    lathe_session *s = ((const struct plugin *)host->context)->session;
     lathe_profile_entry full = {.size = entry->size};
     const struct plugin *plugin;
-    for (int64_t i = 0; (plugin = plugin_at(s, i)); i++)
+    for (int64_t i = 0; (plugin = session_plugin_at(s, i)); i++)
         for (int function = 0; function < FUNCTION_COUNT; function++) {
             add_up(s, plugin, function, &full);
             if (!full.calls || index-- > 0) continue;

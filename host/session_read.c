@@ -110,3 +110,8 @@ lathe_status session_read(lathe_session *s, struct data_set *set,
         return session_plugin_failed(s, s->reader, LATHE_EPLUGIN, "read");
     return LATHE_OK;
 }
+
+lathe_status session_read_visit(lathe_session *s, struct data_set *set, int64_t first) {
+    const int64_t left = set->samples - first, batch = s->experiment->train.batch;
+    return session_read(s, set, NULL, 0, first, left < batch ? left : batch);
+}

@@ -30,17 +30,20 @@ static lathe_status list(lathe_session *s, struct plugin *plugin, bool is_in_win
     return LATHE_OK;
 }
 
+/* Optimizers and schedules change with updates and validations only. */
+static bool may_change_in_window(const lathe_session *s, const struct plugin *plugin) {
+    const uint32_t kind = plugin->use->kind;
+    return kind == LATHE_KIND_CALLBACK
+               ? is_subscribed_in_window(s, plugin)
+               : kind == LATHE_KIND_DATASET || kind == LATHE_KIND_MODEL;
+}
+
 lathe_status session_list_states(lathe_session *s) {
     lathe_status status = LATHE_OK;
-    for (int split = 0; status == LATHE_OK && split < SPLIT_COUNT; split++)
-        if (s->data[split].is_used) status = list(s, &s->data[split].plugin, true);
-    if (status == LATHE_OK) status = list(s, &s->shards[0].model, true);
-    for (int32_t i = 0; status == LATHE_OK && i < s->group_count; i++)
-        status = list(s, &s->groups[i].plugin, false);
-    if (status == LATHE_OK && s->schedule.use) status = list(s, &s->schedule, false);
-    for (int64_t i = 0; status == LATHE_OK && i < s->callback_count; i++)
-        status =
-            list(s, &s->callbacks[i], is_subscribed_in_window(s, &s->callbacks[i]));
+    struct plugin *plugin;
+    for (int64_t i = 0;
+         status == LATHE_OK && (plugin = session_plugin_at(s, i)) != NULL; i++)
+        status = list(s, plugin, may_change_in_window(s, plugin));
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint put into what was composed. Everything is looked at before anything is
- * taken, but what only a plugin can judge: its own state. */
+/* A checkpoint put into what was composed: blocks, the state of plugins, where the loop
+ * is. What fails on the way ends the session, so nothing is put back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,22 +21,21 @@ static lathe_status check_tensor(lathe_session *s, const char *name,
     return LATHE_OK;
 }
 
-/* Fills one block: slot -1 and own NULL are the weights; what is not trained has no
- * slots. */
-static lathe_status read_block(lathe_session *s, float *block, int32_t slot,
-                               const char *own) {
+/* Fills a block. may_miss: what there is no tensor for stays as it is. */
+static lathe_status read_block(lathe_session *s, int64_t block, bool may_miss) {
     lathe_status status = LATHE_OK;
     for (int64_t i = 0; i < s->parameters.count && status == LATHE_OK; i++) {
         const struct parameter *p = &s->parameters.items[i];
-        if (slot >= 0 && p->offset >= s->parameters.trained_end) continue;
-        char *name = slot >= 0 ? session_slot_name(s, slot, p->name)
-                     : own     ? text_make(BLOCK_PREFIX "%s/%s", own, p->name)
-                               : text_copy(p->name);
+        if (!session_block_has(s, block, p)) continue;
+        char *name = session_block_name(s, block, p->name);
         if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
         const struct safetensor *tensor = safetensors_find(s->origin, name);
-        status = check_tensor(s, name, p, tensor);
-        if (status == LATHE_OK)
-            status = safetensors_read(s->origin, tensor, block + p->offset, &s->err);
+        if (tensor || !may_miss) {
+            status = check_tensor(s, name, p, tensor);
+            if (status == LATHE_OK)
+                status = safetensors_read(s->origin, tensor,
+                                          session_block(s, block) + p->offset, &s->err);
+        }
         free(name);
     }
     return status;
@@ -51,39 +50,26 @@ static bool has_block(const lathe_session *s, const char *own) {
     return is_there;
 }
 
-/* A stage that keeps the slots may train what the one before did not. */
-static lathe_status keep_slots(lathe_session *s) {
+/* The next stage keeps slots only where asked, and may train what the one before did
+ * not. */
+static lathe_status read_slots(lathe_session *s, bool is_next_stage) {
     lathe_status status = LATHE_OK;
-    for (int64_t i = 0; i < s->parameters.count * s->slot_count; i++) {
-        const int32_t slot = (int32_t)(i / s->parameters.count);
-        const struct parameter *p = &s->parameters.items[i % s->parameters.count];
-        char *name = session_slot_name(s, slot, p->name);
-        const struct safetensor *tensor =
-            name ? safetensors_find(s->origin, name) : NULL;
-        free(name);
-        if (!tensor || p->offset >= s->parameters.trained_end) continue;
-        status = check_tensor(s, tensor->name, p, tensor);
-        if (status == LATHE_OK)
-            status = safetensors_read(s->origin, tensor, s->slots[slot] + p->offset,
-                                      &s->err);
-        if (status != LATHE_OK) break;
-    }
+    if (is_next_stage && !s->experiment->train.keeps_slots) return LATHE_OK;
+    for (int64_t slot = 0; slot < s->slot_count && status == LATHE_OK; slot++)
+        status = read_block(s, 1 + slot, is_next_stage);
     return status;
 }
 
 static lathe_status read_blocks(lathe_session *s, bool is_next_stage) {
-    lathe_status status = read_block(s, s->weights, -1, NULL);
-    for (int32_t i = 0; !is_next_stage && i < s->slot_count && status == LATHE_OK; i++)
-        status = read_block(s, s->slots[i], i, NULL);
-    if (status == LATHE_OK && is_next_stage && s->experiment->train.keeps_slots)
-        status = keep_slots(s);
+    lathe_status status = read_block(s, 0, false);
+    if (status == LATHE_OK) status = read_slots(s, is_next_stage);
     for (int64_t i = 0; i < s->block_count && status == LATHE_OK; i++) {
-        const struct own_block *own = &s->blocks[i];
-        if (has_block(s, own->name))
-            status = read_block(s, own->block, -1, own->name);
+        const char *own = s->blocks[i].name;
+        if (has_block(s, own))
+            status = read_block(s, 1 + s->slot_count + i, false);
         else
             log_line(&s->log, LATHE_LOG_WARNING,
-                     "nothing was saved of the block %s: it starts with 0", own->name);
+                     "nothing was saved of the block %s: it starts with 0", own);
     }
     return status;
 }
@@ -159,12 +145,9 @@ static lathe_status read_state(lathe_session *s, struct plugin *plugin) {
 /* ---- the whole ---- */
 
 static lathe_status read_loop(lathe_session *s) {
-    const char *note = safetensors_note(s->origin, NOTE_LOOP);
     struct json *loop = NULL;
-    if (!note) return fail(&s->err, LATHE_EDATA, "it has no " NOTE_LOOP);
-    lathe_status status = json_parse(note, strlen(note), NOTE_LOOP, &loop, &s->err);
-    if (status != LATHE_OK) return LATHE_EDATA;
-    status = session_read_loop(s, loop);
+    lathe_status status = session_read_note(s, NOTE_LOOP, &loop);
+    if (status == LATHE_OK) status = session_read_loop(s, loop);
     json_close(loop);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Saving: every block is copied, and the copy is written while training goes on. The
  * copy is memory of its own, made at the first save and kept. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,22 +16,12 @@ struct snapshot {
     int64_t size;
     struct safetensor *tensors;
     size_t count, room;
-    struct text names;   /* of the tensors, each with its NUL */
     struct text *states; /* [state_count] bytes of plugins */
     int64_t state_count;
     struct safetensors_note notes[NOTES];
     char *texts[NOTES]; /* what the notes borrow */
     int flush_fd;
 };
-
-char *session_slot_name(const lathe_session *s, int32_t slot, const char *parameter) {
-    const lathe_optimizer_ops *ops = s->groups[0].plugin.ops;
-    const char *const *names = NULL;
-    int32_t count = ops->slots ? ops->slots(s->groups[0].plugin.self, &names) : 0;
-    if (slot < count && names && names[slot])
-        return text_make(SLOT_PREFIX "%s/%s", names[slot], parameter);
-    return text_make(SLOT_PREFIX "%d/%s", (int)slot, parameter);
-}
 
 char *session_state_name(const struct plugin *plugin) {
     return text_make(STATE_PREFIX "%s/%s", manifest_kind_name(plugin->use->kind),
@@ -53,49 +42,29 @@ static bool add_tensor(struct snapshot *snapshot, char *name,
 }
 
 /* One tensor for each parameter that has a place in the block. */
-static bool add_block(const lathe_session *s, struct snapshot *snapshot,
-                      const float *copy, bool is_trained_only,
-                      char *(*name)(const lathe_session *, int32_t, const char *),
-                      int32_t index) {
+static bool add_block(const lathe_session *s, struct snapshot *snapshot, int64_t block,
+                      const float *copy) {
     for (int64_t i = 0; i < s->parameters.count; i++) {
         const struct parameter *p = &s->parameters.items[i];
-        if (is_trained_only && p->offset >= s->parameters.trained_end) continue;
+        if (!session_block_has(s, block, p)) continue;
         struct safetensor tensor = {.dtype = "F32",
                                     .rank = (int32_t)p->rank,
                                     .bytes = p->count * (int64_t)sizeof(float),
                                     .data = copy + p->offset};
         memcpy(tensor.shape, p->shape, sizeof tensor.shape);
-        if (!add_tensor(snapshot, name(s, index, p->name), tensor)) return false;
+        if (!add_tensor(snapshot, session_block_name(s, block, p->name), tensor))
+            return false;
     }
     return true;
 }
 
-static char *weight_name(const lathe_session *s, int32_t index, const char *parameter) {
-    (void)s, (void)index;
-    return text_copy(parameter);
-}
-
-static char *block_name(const lathe_session *s, int32_t index, const char *parameter) {
-    return text_make(BLOCK_PREFIX "%s/%s", s->blocks[index].name, parameter);
-}
-
-static int64_t count_blocks(const lathe_session *s) {
-    return 1 + s->slot_count + s->block_count;
-}
-
-static bool copy_blocks(lathe_session *s, struct snapshot *snapshot) {
-    const int64_t size = s->parameters.size;
-    float *to = snapshot->copy;
+static bool copy_blocks(const lathe_session *s, struct snapshot *snapshot) {
+    const int64_t size = s->parameters.size, count = session_count_blocks(s);
     bool is_whole = true;
-    for (int64_t i = 0; i < count_blocks(s) && is_whole; i++, to += size) {
-        const int32_t slot = (int32_t)i - 1, own = slot - s->slot_count;
-        const float *from = i == 0    ? s->weights
-                            : own < 0 ? s->slots[slot]
-                                      : s->blocks[own].block;
-        memcpy(to, from, (size_t)size * sizeof *to);
-        is_whole = i == 0    ? add_block(s, snapshot, to, false, weight_name, 0)
-                   : own < 0 ? add_block(s, snapshot, to, true, session_slot_name, slot)
-                             : add_block(s, snapshot, to, false, block_name, own);
+    for (int64_t i = 0; i < count && is_whole; i++) {
+        float *copy = snapshot->copy + i * size;
+        memcpy(copy, session_block(s, i), (size_t)size * sizeof *copy);
+        is_whole = add_block(s, snapshot, i, copy);
     }
     return is_whole;
 }
@@ -120,13 +89,17 @@ static bool copy_states(const lathe_session *s, struct snapshot *snapshot) {
 
 /* ---- notes ---- */
 
+/* NULL: there was no memory for it. */
+static char *take(struct text *text) {
+    if (text->is_broken) text_finish(text);
+    return text->data;
+}
+
 static char *written(struct json *json) {
     struct text text = {0};
     if (json) json_write(json, &text, 0);
     json_close(json);
-    if (!text.is_broken) return text.data;
-    text_finish(&text);
-    return NULL;
+    return take(&text);
 }
 
 /* Who saved what, so that another plugin's state is never taken for one's own. */
@@ -157,9 +130,7 @@ static char *list_plugins(const lathe_session *s, const struct snapshot *snapsho
 static char *resolved(const lathe_session *s) {
     struct text text = {0};
     experiment_write_resolved(s->experiments, s->plugin_paths, &text);
-    if (!text.is_broken) return text.data;
-    text_finish(&text);
-    return NULL;
+    return take(&text);
 }
 
 /* The experiment does not change from one save to the next: it is written once. */
@@ -212,8 +183,9 @@ static lathe_status make_snapshot(lathe_session *s) {
     if (!snapshot) return fail(&s->err, LATHE_ENOMEM, "no memory to save");
     s->snapshot = snapshot;
     snapshot->flush_fd = -1;
-    snapshot->size = s->parameters.size * count_blocks(s);
-    snapshot->room = (size_t)(s->parameters.count * count_blocks(s) + s->state_count);
+    snapshot->size = s->parameters.size * session_count_blocks(s);
+    snapshot->room =
+        (size_t)(s->parameters.count * session_count_blocks(s) + s->state_count);
     snapshot->copy = block_create(snapshot->size);
     snapshot->tensors = calloc(snapshot->room + 1, sizeof *snapshot->tensors);
     snapshot->states = calloc((size_t)s->state_count + 1, sizeof *snapshot->states);
@@ -223,7 +195,7 @@ static lathe_status make_snapshot(lathe_session *s) {
     session_free_snapshot(s);
     return fail(&s->err, LATHE_ENOMEM,
                 "no memory for a copy of %lld bytes to save from",
-                (long long)s->parameters.size * count_blocks(s) * 4);
+                (long long)s->parameters.size * session_count_blocks(s) * 4);
 }
 
 static lathe_status fill(lathe_session *s) {

@@ -22,11 +22,13 @@ static void choose(lathe_session *s, int64_t stage) {
 }
 
 lathe_status session_find_stage(lathe_session *s) {
-    const char *note = s->origin ? safetensors_note(s->origin, NOTE_LOOP) : NULL;
     struct json *loop = NULL;
-    if (!note || json_parse(note, strlen(note), NOTE_LOOP, &loop, NULL) != LATHE_OK) {
-        choose(s, 1);
-        return LATHE_OK;
+    choose(s, 1);
+    if (!s->origin) return LATHE_OK;
+    lathe_status status = session_read_note(s, NOTE_LOOP, &loop);
+    if (status != LATHE_OK) {
+        error_where(&s->err, "%s", s->origin_path);
+        return status;
     }
     const int64_t stage = json_whole(json_get(loop, "stage"));
     s->stage.step = json_whole(json_get(loop, "stage_step"));
@@ -87,14 +89,13 @@ static lathe_status compose_next(lathe_session *s) {
 }
 
 static lathe_status take_up(lathe_session *s, const char *path) {
-    const int64_t stage = s->now.stage, total = s->now.steps_total;
+    const int64_t stage = s->now.stage;
     lathe_status status = safetensors_open(path, &s->origin, &s->err);
     if (status == LATHE_OK) status = session_restore(s, true);
     safetensors_close(s->origin);
     s->origin = NULL;
     s->began = clock_seconds();
     s->now.stage = stage;
-    s->now.steps_total = total;
     if (!s->experiment->train.keeps_slots) s->updates = 0;
     s->is_in_epoch = s->is_made = s->is_epoch_done = s->validate_due.is_due = false;
     return status;

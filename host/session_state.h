@@ -12,6 +12,9 @@
 /* session_compose.c: everything between reading the experiment and step 0 */
 lathe_status session_compose(lathe_session *s);
 void session_decompose(lathe_session *s);
+/* All plugins in the order of composition, without nested ones; the instances of the
+ * model count as one. NULL past the last. */
+struct plugin *session_plugin_at(lathe_session *s, int64_t i);
 /* session_model.c */
 lathe_status session_compose_model(lathe_session *s);
 void session_decompose_model(lathe_session *s);
@@ -36,6 +39,8 @@ void session_free_buffers(lathe_session *s);
 lathe_status session_read(lathe_session *s, struct data_set *set,
                           const struct order *order, int64_t epoch, int64_t first,
                           int64_t rows);
+/* The same of the micro-batch of a visit, each sample once, that begins at `first`. */
+lathe_status session_read_visit(lathe_session *s, struct data_set *set, int64_t first);
 
 /* Into how many slices so many rows are cut. */
 int64_t session_slices(const lathe_session *s, int64_t rows);
@@ -108,8 +113,16 @@ void session_free_snapshot(lathe_session *s);
 #define NOTE_EXPERIMENT "lathe.experiment"
 #define NOTE_RUN "lathe.run"
 #define NOTE_PLUGINS "lathe.plugins"
-char *session_slot_name(const lathe_session *s, int32_t slot, const char *parameter);
 char *session_state_name(const struct plugin *plugin);
+
+/* session_blocks.c: block 0 is the weights; then come slots, then blocks of plugins */
+int64_t session_count_blocks(const lathe_session *s);
+float *session_block(const lathe_session *s, int64_t block);
+/* Has the parameter a place in it? What is not trained has no slots. */
+bool session_block_has(const lathe_session *s, int64_t block,
+                       const struct parameter *parameter);
+/* Of its tensor in a checkpoint; the caller's. */
+char *session_block_name(const lathe_session *s, int64_t block, const char *parameter);
 
 /* session_loop_state.c: where the run is, as JSON */
 struct json *session_write_loop(const lathe_session *s);
@@ -136,6 +149,11 @@ lathe_status session_start(lathe_session *s);
 /* Finds what a run goes on from, before anything is composed. */
 lathe_status session_find_origin(lathe_session *s);
 void session_forget_origin(lathe_session *s);
+/* A note of s->origin, parsed; the caller's. LATHE_EDATA: there is none, or it is none
+ * of ours. */
+lathe_status session_read_note(lathe_session *s, const char *key, struct json **json);
+
+/* session_changes.c */
 /* Is what differs from the experiment before allowed to? */
 lathe_status session_check_changes(lathe_session *s);
 

@@ -182,6 +182,7 @@ struct lathe_session {
     float *weights;
     const float *evaluated; /* validate with this block; NULL: weights */
     float *slots[16];
+    const char *const *slot_names; /* of the optimizer's; borrowed from it */
     int32_t slot_count;
     double *squares;      /* one per chunk */
     float **shard_blocks; /* [shards] gradients of those present; NULL: absent */

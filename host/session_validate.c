@@ -14,10 +14,7 @@ static void clear_tallies(lathe_session *s) {
 
 static lathe_status visit_micro(lathe_session *s, enum split split, int64_t first,
                                 struct sums *sums) {
-    struct data_set *set = &s->data[split];
-    int64_t rows = set->samples - first;
-    if (rows > s->experiment->train.batch) rows = s->experiment->train.batch;
-    lathe_status status = session_read(s, set, NULL, 0, first, rows);
+    lathe_status status = session_read_visit(s, &s->data[split], first);
     if (status != LATHE_OK) return status;
     const float *weights = s->evaluated ? s->evaluated : s->weights;
     status = session_forward(s, LATHE_EVALUATE, weights, split, sums);

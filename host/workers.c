@@ -46,6 +46,11 @@ struct workers {
 
 static _Thread_local int self = -1;
 
+int workers_cores(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+}
+
 int workers_self(void) {
     return self;
 }

@@ -25,6 +25,8 @@ void workers_destroy(struct workers *workers);
 
 /* Which worker the calling thread is, of whichever session; -1: nobody's. */
 int workers_self(void);
+/* How many processors this process may use. */
+int workers_cores(void);
 /* The calling thread turns a loop: it is worker 0 from now on. */
 void workers_adopt(void);
 

@@ -5,6 +5,8 @@
 #ifndef HOST_COMMANDS_COMMANDS_H
 #define HOST_COMMANDS_COMMANDS_H
 
+#include <lathe/session.h>
+
 #include "base/error.h"
 
 struct command {
@@ -25,5 +27,7 @@ int command_help(int argc, char **argv);
 
 /* Prints what, where and help on stderr, a line each. */
 void command_print_error(const struct error *error);
+/* What a session says went wrong, as an error of ours. */
+void command_take_error(struct error *error, const lathe_error *from);
 
 #endif

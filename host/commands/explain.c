@@ -102,9 +102,7 @@ static int open_and_explain(struct explaining *e, lathe_session_options *options
     options->context = e;
     lathe_status status = lathe_open(options, &e->session, &failure);
     if (status != LATHE_OK) {
-        fail(err, status, "%s", failure.what);
-        error_where(err, "%s", failure.where);
-        error_help(err, "%s", failure.help);
+        command_take_error(err, &failure);
         return error_exit_code(status);
     }
     int code = explain(e, options->experiment, err);

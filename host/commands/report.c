@@ -11,3 +11,10 @@ void command_print_error(const struct error *error) {
             has_where ? "  where: " : "", error->where, has_where ? "\n" : "",
             has_help ? "  help: " : "", error->help, has_help ? "\n" : "");
 }
+
+void command_take_error(struct error *error, const lathe_error *from) {
+    error->status = from->status;
+    snprintf(error->what, sizeof error->what, "%s", from->what);
+    snprintf(error->where, sizeof error->where, "%s", from->where);
+    snprintf(error->help, sizeof error->help, "%s", from->help);
+}

@@ -171,13 +171,6 @@ static int refuse(struct turn *turn, const struct error *error, int code) {
     return code;
 }
 
-static void take_error(struct error *error, const lathe_error *from) {
-    error->status = from->status;
-    snprintf(error->what, sizeof error->what, "%s", from->what);
-    snprintf(error->where, sizeof error->where, "%s", from->where);
-    snprintf(error->help, sizeof error->help, "%s", from->help);
-}
-
 static int finish(struct turn *turn, lathe_session *session, lathe_status status) {
     const char *reason = lathe_reason(session);
     struct error error = {0}, traced = {0};
@@ -185,7 +178,7 @@ static int finish(struct turn *turn, lathe_session *session, lathe_status status
     int code = error_exit_code(status), number = turn->output_error;
     if (!is_traced && !number) number = turn->trace.number;
     if (status < 0)
-        take_error(&error, lathe_last_error(session));
+        command_take_error(&error, lathe_last_error(session));
     else if (reason && !strcmp(reason, "interrupted"))
         code = EXIT_INTERRUPTED;
     else if (reason && !strcmp(reason, "preempted"))
@@ -271,7 +264,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     if (status) {
         crash_forget();
         trace_close(&turn->trace, NULL);
-        take_error(&error, &failure);
+        command_take_error(&error, &failure);
         return refuse(turn, &error, error_exit_code(status));
     }
     set_running(session);

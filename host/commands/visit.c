@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "commands/commands.h"
 #include "commands/crash.h"
 #include "commands/runs.h"
 
@@ -38,12 +39,6 @@ static int find_origin(struct visit *visit, const char *word, struct error *err)
     return code;
 }
 
-static void take_error(struct error *error, const lathe_error *from) {
-    fail(error, from->status, "%s", from->what);
-    error_where(error, "%s", from->where);
-    error_help(error, "%s", from->help);
-}
-
 int visit_open(struct visit *visit, struct error *err) {
     lathe_error failure = {.size = sizeof failure};
     const lathe_session_options options = {.size = sizeof options,
@@ -58,7 +53,7 @@ int visit_open(struct visit *visit, struct error *err) {
     crash_watch(&visit->session, -1);
     lathe_status status = lathe_open(&options, &visit->session, &failure);
     if (status == LATHE_OK) return 0;
-    take_error(err, &failure);
+    command_take_error(err, &failure);
     return error_exit_code(status);
 }
 
@@ -74,7 +69,7 @@ int visit_read(struct visit *visit, int argc, char **argv, const struct flag *fl
 
 int visit_judge(const struct visit *visit, lathe_status status, struct error *err) {
     if (status >= 0) return 0;
-    take_error(err, lathe_last_error(visit->session));
+    command_take_error(err, lathe_last_error(visit->session));
     if (status != LATHE_EINVAL || err->where[0]) return error_exit_code(status);
     error_where(err, "--on");
     return EXIT_USAGE;

@@ -29,34 +29,59 @@ static const char *const points[] = {
     "validation_end", "validation_begin", "validation_batch_end", "epoch_end"};
 #define POINTS (sizeof points / sizeof *points)
 
+/* A run that was never stopped, and the directory of one that ends before its time. */
+struct pair {
+    struct scratch scratch;
+    struct outcome expected;
+    char run[300];
+};
+
+static void begin_pair(struct pair *pair) {
+    scratch_init_fast(&pair->scratch);
+    pair->expected = turn(experiment, scratch_path(&pair->scratch, "whole"), 1, NULL);
+    assert_int_equal(pair->expected.status, LATHE_OK);
+    snprintf(pair->run, sizeof pair->run, "%s/ended", pair->scratch.directory);
+}
+
+static void end_pair(struct pair *pair) {
+    finish(&pair->expected);
+    scratch_finish(&pair->scratch);
+}
+
+/* It ends as it should, … */
+static void end_run(const struct pair *pair, const char *const *overrides,
+                    lathe_status status, const char *reason, const char *where) {
+    struct outcome found = turn(experiment, pair->run, 1, overrides);
+    if (found.status != status || strcmp(found.reason, reason) != 0)
+        fail_msg("%s: status %d, %s: %s", where, found.status, found.reason,
+                 found.error.what);
+    if (status < 0 && !strstr(found.error.where, where))
+        fail_msg("%s is not where: %s", where, found.error.where);
+    finish(&found);
+}
+
+/* … and goes on to what the other came to. */
+static void go_on(struct pair *pair, const char *const *overrides, const char *when) {
+    struct outcome found = turn(NULL, pair->run, 1, overrides);
+    assert_same(&pair->expected, &found, when);
+    finish(&found);
+    scratch_run(&pair->scratch, "rm -rf ended");
+}
+
 /* Ends a run by what chaos does at a point, then resumes it without. */
 static void end_and_resume(const char *act, lathe_status status, const char *reason) {
-    struct scratch scratch;
+    struct pair pair;
     char point[64], does[64];
-    scratch_init_fast(&scratch);
-    struct outcome expected =
-        turn(experiment, scratch_path(&scratch, "whole"), 1, NULL);
-    assert_int_equal(expected.status, LATHE_OK);
+    begin_pair(&pair);
     snprintf(does, sizeof does, "callbacks.chaos.act=%s", act);
     for (size_t i = 0; i < POINTS; i++) {
-        const char *run = scratch_path(&scratch, "ended");
         const char *ended[] = {does, point, "callbacks.chaos.at=7", NULL};
         snprintf(point, sizeof point, "callbacks.chaos.point=%s", points[i]);
         if (!strcmp(points[i], "run_begin")) ended[2] = "callbacks.chaos.at=0";
-        struct outcome found = turn(experiment, run, 1, ended);
-        if (found.status != status || strcmp(found.reason, reason) != 0)
-            fail_msg("%s: status %d, %s: %s", point, found.status, found.reason,
-                     found.error.what);
-        if (status < 0 && !strstr(found.error.where, points[i]))
-            fail_msg("%s is not where: %s", points[i], found.error.where);
-        finish(&found);
-        found = turn(NULL, run, 1, calm);
-        assert_same(&expected, &found, point);
-        finish(&found);
-        scratch_run(&scratch, "rm -rf ended");
+        end_run(&pair, ended, status, reason, points[i]);
+        go_on(&pair, calm, point);
     }
-    finish(&expected);
-    scratch_finish(&scratch);
+    end_pair(&pair);
 }
 
 static void a_callback_fails_anywhere(void **state) {
@@ -86,12 +111,9 @@ static void stop_at(void *context, const char *line) {
 
 static lathe_status turn_stopped(const char *run, const char *line, int nth) {
     struct stopper stopper = {.line = line, .left = nth};
-    static char shipped[512];
-    snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
-    const char *paths[] = {getenv("PROBES"), shipped, NULL};
     const lathe_session_options options = {.size = sizeof options,
                                            .experiment = experiment,
-                                           .plugin_paths = paths,
+                                           .plugin_paths = plugin_places(),
                                            .run_directory = run,
                                            .trace = stop_at,
                                            .context = &stopper};
@@ -107,74 +129,55 @@ static lathe_status turn_stopped(const char *run, const char *line, int nth) {
 static void stopped_from_outside_anywhere(void **state) {
     static const char *const calls[] = {"read", "forward", "backward", "step",
                                         "validation"};
-    struct scratch scratch;
+    struct pair pair;
     (void)state;
-    scratch_init_fast(&scratch);
-    struct outcome expected =
-        turn(experiment, scratch_path(&scratch, "whole"), 1, NULL);
+    begin_pair(&pair);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         for (int nth = 0; nth < 12; nth += 5) {
-            const char *run = scratch_path(&scratch, "ended");
-            assert_int_equal(turn_stopped(run, calls[i], nth), LATHE_OK);
-            struct outcome found = turn(NULL, run, 1, NULL);
-            assert_same(&expected, &found, calls[i]);
-            finish(&found);
-            scratch_run(&scratch, "rm -rf ended");
+            assert_int_equal(turn_stopped(pair.run, calls[i], nth), LATHE_OK);
+            go_on(&pair, NULL, calls[i]);
         }
-    finish(&expected);
-    scratch_finish(&scratch);
+    end_pair(&pair);
 }
 
 /* ---- data that cannot be read ---- */
 
 static void a_dataset_fails(void **state) {
-    struct scratch scratch;
     static const char *const broken[] = {"data.train.fail_at=11", NULL};
     static const char *const mended[] = {"data.train.fail_at=1000", NULL};
+    struct pair pair;
     (void)state;
-    scratch_init_fast(&scratch);
-    struct outcome expected =
-        turn(experiment, scratch_path(&scratch, "whole"), 1, NULL);
-    const char *run = scratch_path(&scratch, "ended");
-    struct outcome found = turn(experiment, run, 1, broken);
+    begin_pair(&pair);
+    struct outcome found = turn(experiment, pair.run, 1, broken);
     assert_true(found.status < 0);
     assert_string_equal(found.reason, "failed");
     finish(&found);
-    scratch_run(&scratch, "test -e ended/checkpoints/last.safetensors");
+    scratch_run(&pair.scratch, "test -e ended/checkpoints/last.safetensors");
     turns_flags = LATHE_ALLOW_CHANGE;
-    found = turn(NULL, run, 1, mended);
+    go_on(&pair, mended, "data.train.fail_at");
     turns_flags = 0;
-    assert_same(&expected, &found, "data.train.fail_at");
-    finish(&found);
-    finish(&expected);
-    scratch_finish(&scratch);
+    end_pair(&pair);
 }
 
 /* ---- what is not finite ---- */
 
 static void not_finite_stops_before_the_update(void **state) {
-    struct scratch scratch;
     static const char *const nan[] = {"callbacks.chaos.act=nan-gradients",
                                       "callbacks.chaos.point=gradients_ready",
                                       "callbacks.chaos.at=9", NULL};
+    struct pair pair;
     (void)state;
-    scratch_init_fast(&scratch);
-    struct outcome expected =
-        turn(experiment, scratch_path(&scratch, "whole"), 1, NULL);
-    const char *run = scratch_path(&scratch, "ended");
-    struct outcome found = turn(experiment, run, 1, nan);
+    begin_pair(&pair);
+    struct outcome found = turn(experiment, pair.run, 1, nan);
     assert_int_equal(found.status, LATHE_EGATE);
     assert_string_equal(found.reason, "nonfinite");
     assert_int_equal(found.step, 9);
     finish(&found);
-    found = turn(NULL, run, 1, calm);
-    assert_same(&expected, &found, "nan");
-    finish(&found);
-    finish(&expected);
-    scratch_finish(&scratch);
+    go_on(&pair, calm, "nan");
+    end_pair(&pair);
 }
 
-/* Two samples of an epoch make their windows infinite; the epoch has five. */
+/* One sample of an epoch makes its window infinite; the epoch has five. */
 static const char poisoned[] =
     "{ \"lathe\": 1, \"name\": \"poisoned\", \"seed\": 5,"
     "  \"data\": { \"train\": { \"use\": \"ids\", \"count\": 10,"
@@ -213,24 +216,18 @@ static void a_changed_batch_is_refused(void **state) {
     static const char *const few[] = {"train.until=6step", NULL};
     static const char *const other[] = {"train.batch=4", NULL};
     static const char *const longer[] = {"train.until=4ep", NULL};
-    struct scratch scratch;
+    struct pair pair;
     (void)state;
-    scratch_init_fast(&scratch);
-    struct outcome expected =
-        turn(experiment, scratch_path(&scratch, "whole"), 1, NULL);
-    const char *run = scratch_path(&scratch, "ended");
-    struct outcome found = turn(experiment, run, 1, few);
+    begin_pair(&pair);
+    struct outcome found = turn(experiment, pair.run, 1, few);
     assert_string_equal(found.reason, "completed");
     finish(&found);
-    found = turn(NULL, run, 1, other);
+    found = turn(NULL, pair.run, 1, other);
     assert_int_equal(found.status, LATHE_EINVAL);
     assert_non_null(strstr(found.error.what, "train.batch: 2 -> 4"));
     finish(&found);
-    found = turn(NULL, run, 1, longer); /* no schedule depends on it */
-    assert_same(&expected, &found, "longer");
-    finish(&found);
-    finish(&expected);
-    scratch_finish(&scratch);
+    go_on(&pair, longer, "longer"); /* no schedule depends on it */
+    end_pair(&pair);
 }
 
 static void a_stopped_run_trains_on_when_callbacks_change(void **state) {

@@ -30,15 +30,12 @@ static const char staged[] =
     "      \"optimizer\": { \"use\": \"sgd\", \"lr\": 0.1, \"momentum\": 0.9 } } ] }";
 
 static lathe_session *open_text(const char *text, const char *const *overrides) {
-    static char shipped[512];
     lathe_session *session = NULL;
     lathe_error error = {.size = sizeof error};
-    snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
-    const char *paths[] = {getenv("PROBES"), shipped, NULL};
     const lathe_session_options options = {.size = sizeof options,
                                            .experiment = text,
                                            .overrides = overrides,
-                                           .plugin_paths = paths};
+                                           .plugin_paths = plugin_places()};
     if (lathe_open(&options, &session, &error) != LATHE_OK)
         fail_msg("%s; %s", error.what, error.where);
     return session;
@@ -165,14 +162,11 @@ static void errors_name_the_stage(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lathe_session *session = NULL;
         lathe_error error = {.size = sizeof error};
-        char shipped[512];
-        snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
-        const char *paths[] = {getenv("PROBES"), shipped, NULL};
         const char *overrides[] = {cases[i].stages, NULL};
         const lathe_session_options options = {.size = sizeof options,
                                                .experiment = staged,
                                                .overrides = overrides,
-                                               .plugin_paths = paths};
+                                               .plugin_paths = plugin_places()};
         assert_int_equal(lathe_open(&options, &session, &error), LATHE_EINVAL);
         if (!strstr(error.where, cases[i].where))
             fail_msg("%s: %s; %s", cases[i].stages, error.what, error.where);

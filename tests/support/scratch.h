@@ -23,7 +23,7 @@ static inline void scratch_make(struct scratch *scratch, const char *base) {
 
 static inline void scratch_init(struct scratch *scratch) {
     const char *base = getenv("TMPDIR");
-    scratch_make(scratch, base && *base ? base : "/tmp");
+    scratch_make(scratch, base && *base ? base : P_tmpdir);
 }
 
 /* In memory where that is possible: for hundreds of files that are synchronised. */

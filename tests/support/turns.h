@@ -47,17 +47,24 @@ static char *read_whole(const char *run, const char *name) {
     return content;
 }
 
+/* The probe kit, and the plugins of the build; borrowed until the next call. */
+static const char *const *plugin_places(void) {
+    static char shipped[512];
+    static const char *places[3];
+    snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
+    places[0] = getenv("PROBES");
+    places[1] = shipped;
+    return places;
+}
+
 static lathe_status open_run(lathe_session **session, const char *experiment,
                              const char *directory, bool is_resumed,
                              const char *const *overrides, lathe_error *error) {
-    static char shipped[512];
-    snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
-    const char *paths[] = {getenv("PROBES"), shipped, NULL};
     const lathe_session_options options = {.size = sizeof options,
                                            .flags = turns_flags,
                                            .experiment = experiment,
                                            .overrides = overrides,
-                                           .plugin_paths = paths,
+                                           .plugin_paths = plugin_places(),
                                            .run_directory =
                                                is_resumed ? NULL : directory,
                                            .resume = is_resumed ? directory : NULL};

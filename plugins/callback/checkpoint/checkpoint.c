@@ -48,12 +48,8 @@ static lathe_status step_end(void *self, const lathe_moment *at) {
 }
 
 static int is_higher_better(const struct checkpoint *c) {
-    lathe_metric_view view = {.size = sizeof view};
     if (strcmp(c->direction, "auto") != 0) return !strcmp(c->direction, "higher");
-    for (int64_t i = 0; c->host->metric_at(c->host, i, &view) == LATHE_OK; i++)
-        if (!strcmp(view.name, c->watch))
-            return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
-    return 0;
+    return lathe_is_higher_better(c->host, c->watch);
 }
 
 /* A value that is not a number is never the best. */

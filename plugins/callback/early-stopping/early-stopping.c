@@ -38,12 +38,8 @@ static lathe_status make(const lathe_host *host, void **self) {
 }
 
 static int is_higher_better(const struct early_stopping *e) {
-    lathe_metric_view view = {.size = sizeof view};
     if (strcmp(e->direction, "auto") != 0) return !strcmp(e->direction, "higher");
-    for (int64_t i = 0; e->host->metric_at(e->host, i, &view) == LATHE_OK; i++)
-        if (!strcmp(view.name, e->watch))
-            return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
-    return 0;
+    return lathe_is_higher_better(e->host, e->watch);
 }
 
 static lathe_status judge(struct early_stopping *e, const char *what) {

@@ -62,12 +62,8 @@ static double factor(const void *self, const lathe_progress *progress) {
 }
 
 static int is_higher_better(const struct plateau *p) {
-    lathe_metric_view view = {.size = sizeof view};
-    if (strcmp(p->direction, "auto") != 0) return strcmp(p->direction, "higher") == 0;
-    for (int64_t i = 0; p->host->metric_at(p->host, i, &view) == LATHE_OK; i++)
-        if (strcmp(view.name, p->watch) == 0)
-            return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
-    return 0;
+    if (strcmp(p->direction, "auto") != 0) return !strcmp(p->direction, "higher");
+    return lathe_is_higher_better(p->host, p->watch);
 }
 
 /* A value that is not finite is never better: nothing could improve on it. */

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "random.h"
 #include "stream.h"
@@ -233,6 +234,18 @@ static inline const char *lathe_string(const lathe_host *host, const char *path)
 }
 static inline int64_t lathe_steps(const lathe_host *host, const char *path) {
     return host->steps(host, path);
+}
+
+/* Is a metric better the higher it is, as whoever reports it declared? 0 where nobody
+ * does. [loop] */
+static inline int32_t lathe_is_higher_better(const lathe_host *host,
+                                             const char *metric) {
+    lathe_metric_view view;
+    view.size = sizeof view;
+    for (int64_t i = 0; host->metric_at(host, i, &view) == LATHE_OK; i++)
+        if (!strcmp(view.name, metric))
+            return (view.flags & LATHE_HIGHER_IS_BETTER) != 0;
+    return 0;
 }
 
 #endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Is the experiment of a run that goes on still the one it was? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session_state.h"
+
+/* These change no number that the run still has to make, or are the user's to change
+ * at any time. */
+static bool is_free(const lathe_session *s, const char *path) {
+    static const char *const free_paths[] = {"name",          "description", "expect",
+                                             "train.threads", "callbacks",   "$schema",
+                                             "start"};
+    for (size_t i = 0; i < sizeof free_paths / sizeof *free_paths; i++) {
+        const size_t length = strlen(free_paths[i]);
+        if (!strncmp(path, free_paths[i], length) &&
+            (!path[length] || path[length] == '.'))
+            return s->origin || strcmp(free_paths[i], "start") != 0;
+    }
+    if (strncmp(path, "train.until", 11) != 0) return false;
+    const lathe_schedule_ops *ops = s->schedule.ops;
+    return !s->schedule.use || !(ops->flags & LATHE_NEEDS_HORIZON);
+}
+
+struct comparing {
+    lathe_session *s;
+    struct text first; /* of those that are not free: "path: old -> new" */
+    int count;
+};
+
+static void note_change(struct comparing *c, const char *path,
+                        const struct json *before, const struct json *now) {
+    struct text line = {0};
+    text_format(&line, "%s: ", path);
+    if (before) json_write(before, &line, 0);
+    text_add(&line, before ? " -> " : "(none) -> ");
+    if (now) json_write(now, &line, 0);
+    if (!now) text_add(&line, "(none)");
+    const bool is_told = is_free(c->s, path) ||
+                         c->s->options.flags & LATHE_ALLOW_CHANGE ||
+                         experiment_is_path(c->s->experiments, path);
+    if (!strncmp(path, "callbacks", 9)) c->s->forgets_stop = true;
+    if (!line.is_broken && is_told)
+        log_line(&c->s->log, LATHE_LOG_INFO, "changed: %s", line.data);
+    if (!is_told && c->count++ == 0)
+        text_add(&c->first, line.is_broken ? path : line.data);
+    text_finish(&line);
+}
+
+static void compare(struct comparing *c, const char *path, const struct json *before,
+                    const struct json *now);
+
+static void compare_member(struct comparing *c, const char *path, const char *key,
+                           const struct json *before, const struct json *now) {
+    static const char *const ignored[] = {"origin", "plugin_path"};
+    for (size_t i = 0; !path[0] && i < sizeof ignored / sizeof *ignored; i++)
+        if (!strcmp(key, ignored[i])) return;
+    char *inner = text_make("%s%s%s", path, path[0] ? "." : "", key);
+    if (inner) compare(c, inner, json_get(before, key), json_get(now, key));
+    free(inner);
+}
+
+static void compare(struct comparing *c, const char *path, const struct json *before,
+                    const struct json *now) {
+    if (before && now && json_same(before, now)) return;
+    if (json_kind(before) != JSON_MAP || json_kind(now) != JSON_MAP) {
+        note_change(c, path, before, now);
+        return;
+    }
+    for (size_t i = 0; i < json_size(before); i++)
+        compare_member(c, path, json_key_at(before, i), before, now);
+    for (size_t i = 0; i < json_size(now); i++)
+        if (!json_get(before, json_key_at(now, i)))
+            compare_member(c, path, json_key_at(now, i), before, now);
+}
+
+static void compare_version(struct comparing *c, const struct use *use,
+                            const struct json *saved) {
+    const char *kind = manifest_kind_name(use->kind);
+    const struct json *version = json_get(saved, "version");
+    if (strcmp(json_text(json_get(saved, "id")), use->id) != 0 ||
+        strcmp(json_text(json_get(saved, "kind")), kind) != 0 ||
+        !strcmp(json_text(version), use->manifest->version))
+        return;
+    struct json *now = json_make_text(use->manifest->version);
+    char *path = text_make("version of %s %s", kind, use->manifest->name);
+    if (path) note_change(c, path, version, now);
+    free(path);
+    json_close(now);
+}
+
+/* A plugin of another version may understand its old state, or do other sums. */
+static void compare_versions(struct comparing *c) {
+    lathe_session *s = c->s;
+    const char *note = s->origin ? safetensors_note(s->origin, NOTE_PLUGINS) : NULL;
+    struct json *list = NULL;
+    if (!note || json_parse(note, strlen(note), NOTE_PLUGINS, &list, NULL) != LATHE_OK)
+        return;
+    for (int64_t i = 0; i < s->state_count; i++)
+        for (size_t k = 0; k < json_size(list); k++)
+            compare_version(c, s->states[i].plugin->use, json_at(list, k));
+    json_close(list);
+}
+
+lathe_status session_check_changes(lathe_session *s) {
+    if (!s->before) return LATHE_OK;
+    struct comparing comparing = {.s = s};
+    struct json *now = experiment_whole(s->experiments);
+    compare(&comparing, "", s->before, now);
+    json_close(now);
+    compare_versions(&comparing);
+    if (comparing.count) {
+        fail(&s->err, LATHE_EINVAL, "this would change the numbers of the run: %s%s",
+             comparing.first.data ? comparing.first.data : "?",
+             comparing.count > 1 ? ", and more" : "");
+        error_where(&s->err, "%s",
+                    s->origin_path      ? s->origin_path
+                    : s->own_experiment ? s->own_experiment
+                                        : s->options.experiment);
+        error_help(&s->err, "leave it as it was, or say --allow-change");
+    }
+    text_finish(&comparing.first);
+    return comparing.count ? LATHE_EINVAL : LATHE_OK;
+}
