@@ -41,32 +41,31 @@ struct part {
     int add;
 };
 
+/* For all rows i and vectors j of a tile. Unrolled early, or sums would go through
+ * memory on their way to the registers that they stay in. */
+#define EACH(ROWS, VECTORS)                                                            \
+    _Pragma("GCC unroll 16") for (int i = 0; i < (ROWS); i++)                          \
+        _Pragma("GCC unroll 16") for (int j = 0; j < (VECTORS); j++)
+
 /* c[ROWS, VECTORS * LANES] of a part, from its row `first` on */
 #define TILE(ROWS, VECTORS)                                                            \
     static inline void tile_##ROWS##_##VECTORS(const struct part *p, int64_t first) {  \
         const float *a = p->a + first * p->a_row, *b = p->b;                           \
         float *c = p->c + first * p->c_row;                                            \
         vector sum[(ROWS)][(VECTORS)];                                                 \
-        for (int i = 0; i < (ROWS); i++)                                               \
-            for (int j = 0; j < (VECTORS); j++) {                                      \
-                sum[i][j] = (vector){0};                                               \
-                if (p->add)                                                            \
-                    sum[i][j] = *(vector *)(c + i * p->c_row + j * LANES);             \
-                else if (p->bias)                                                      \
-                    sum[i][j] += p->bias[first + i];                                   \
-            }                                                                          \
+        if (p->add) {                                                                  \
+            EACH(ROWS, VECTORS) sum[i][j] = *(vector *)(c + i * p->c_row + j * LANES); \
+        } else if (p->bias) {                                                          \
+            EACH(ROWS, VECTORS) sum[i][j] = (vector){0} + p->bias[first + i];          \
+        } else {                                                                       \
+            EACH(ROWS, VECTORS) sum[i][j] = (vector){0};                               \
+        }                                                                              \
         for (int64_t k = 0; k < p->depth; k++, a += p->a_step, b += p->b_step) {       \
             vector right[(VECTORS)];                                                   \
-            for (int j = 0; j < (VECTORS); j++)                                        \
-                right[j] = *(const vector *)(b + j * LANES);                           \
-            _Pragma("GCC unroll 16") for (int i = 0; i < (ROWS); i++) {                \
-                const float left = a[i * p->a_row];                                    \
-                for (int j = 0; j < (VECTORS); j++) sum[i][j] += left * right[j];      \
-            }                                                                          \
+            EACH(1, VECTORS) right[j] = *(const vector *)(b + j * LANES);              \
+            EACH(ROWS, VECTORS) sum[i][j] += a[i * p->a_row] * right[j];               \
         }                                                                              \
-        for (int i = 0; i < (ROWS); i++)                                               \
-            for (int j = 0; j < (VECTORS); j++)                                        \
-                *(vector *)(c + i * p->c_row + j * LANES) = sum[i][j];                 \
+        EACH(ROWS, VECTORS) * (vector *)(c + i * p->c_row + j * LANES) = sum[i][j];    \
     }
 
 /* The columns of a tile, all rows of a part: most by tiles of ROWS */

@@ -4,6 +4,8 @@
 
 #include "kernels/activation.h"
 #include "kernels/adamw.h"
+#include "kernels/average.h"
+#include "kernels/bytes.h"
 #include "kernels/lamb.h"
 #include "kernels/lion.h"
 #include "kernels/loss.h"
@@ -12,6 +14,8 @@
 
 VARIANTS(activation_find)
 VARIANTS(adamw_update)
+VARIANTS(average_update)
+VARIANTS(bytes_scale)
 VARIANTS(lamb_moments)
 VARIANTS(lamb_apply)
 VARIANTS(lion_update)
@@ -123,6 +127,23 @@ static double square(int v, int64_t count, float *const *x) {
                      : VARIANT(loss_squared_error, v)(2, count / 2, x[0], x[1], x[2]);
 }
 
+/* ---- others ---- */
+
+static double average(int v, int64_t count, float *const *x) {
+    VARIANT(average_update, v)(count, 0.999f, x[0], x[1]);
+    return 0;
+}
+
+static double bytes(int v, int64_t count, float *const *x) {
+    unsigned char from[ROWS_MOST];
+    for (int64_t i = 0; i < count && i < ROWS_MOST; i++)
+        from[i] = (unsigned char)(7 * i);
+    VARIANT(bytes_scale, v)
+    (count < ROWS_MOST ? count : ROWS_MOST, from, 1 / (255 * 0.3081), -0.1307 / 0.3081,
+     x[0]);
+    return 0;
+}
+
 static void same_bits(void **state) {
     static const struct variant_case cases[] = {
         {"adamw", adamw},
@@ -138,6 +159,8 @@ static void same_bits(void **state) {
         {"cross-entropy, narrow", narrow_classes},
         {"cross-entropy, wide", wide_classes},
         {"squared error", square},
+        {"moving average", average},
+        {"bytes", bytes},
     };
     (void)state;
     variants_check(cases, sizeof cases / sizeof *cases);

@@ -3,10 +3,13 @@
  * dimension in four bytes, then the values; all big-endian. Values stay as they are in
  * the file and become floats as samples are gathered. No augmentation, no resizing. */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <lathe/dataset.h>
+
+#include "kernels/bytes.h"
 
 #define DIMENSIONS_MAX 8 /* of the format */
 #define CACHE_LINE 64
@@ -25,7 +28,9 @@ struct idx {
     struct file images, labels;
     int64_t classes; /* 0: no labels */
     double mean, std;
-    float bytes[256]; /* what each byte becomes */
+    float bytes[256]; /* what each byte becomes … */
+    bool is_line;     /* … which is byte * factor + offset */
+    double factor, offset;
 };
 
 static const struct {
@@ -243,13 +248,27 @@ static lathe_status open_files(const lathe_host *host, struct idx *idx) {
     return status ? status : check_labels(host, idx);
 }
 
+/* What each byte becomes. A line through doubles is faster than looking it up, and as
+ * good where it gives the same for all of them. */
+static void prepare_bytes(struct idx *idx) {
+    idx->factor = 1 / (255 * idx->std);
+    idx->offset = -idx->mean / idx->std;
+    idx->is_line = true;
+    for (int i = 0; i < 256; i++) {
+        const unsigned char byte = (unsigned char)i;
+        float on_line;
+        idx->bytes[i] = (float)((i / 255.0 - idx->mean) / idx->std);
+        bytes_scale(1, &byte, idx->factor, idx->offset, &on_line);
+        idx->is_line = idx->is_line && on_line == idx->bytes[i];
+    }
+}
+
 static lathe_status make(const lathe_host *host, void **self) {
     struct idx *idx = calloc(1, sizeof *idx);
     if (!idx) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     idx->mean = lathe_number(host, "mean");
     idx->std = lathe_number(host, "std");
-    for (int i = 0; i < 256; i++)
-        idx->bytes[i] = (float)((i / 255.0 - idx->mean) / idx->std);
+    prepare_bytes(idx);
     lathe_status status = open_files(host, idx);
     if (status)
         free(idx);
@@ -290,7 +309,10 @@ static void gather_sample(const struct idx *idx, int64_t index, int64_t next,
     const unsigned char *ahead = images->values + next * length;
     for (int64_t i = 0; i < length; i += CACHE_LINE) __builtin_prefetch(ahead + i);
     if (images->type == 0x08) {
-        for (int64_t i = 0; i < length; i++) to[i] = idx->bytes[at[i]];
+        if (idx->is_line)
+            bytes_scale(length, at, idx->factor, idx->offset, to);
+        else
+            for (int64_t i = 0; i < length; i++) to[i] = idx->bytes[at[i]];
         return;
     }
     for (int64_t i = 0; i < images->sample; i++, at += images->width)
