@@ -7,6 +7,7 @@ include(CMakePackageConfigHelpers)
 set(cmake ${CMAKE_INSTALL_LIBDIR}/cmake/lathe)
 set(plugins ${CMAKE_INSTALL_LIBDIR}/lathe/plugins)
 set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(program ${CMAKE_INSTALL_BINDIR}/lathe)
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(RELATIVE_PATH prefix /${pkgconfig} /)
 string(REGEX REPLACE "/$" "" prefix "${prefix}")
@@ -18,7 +19,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/lathe TYPE INCLUDE)
 install(FILES ${here}/lathe-plugin.cmake ${here}/plugin.map DESTINATION ${cmake})
 configure_package_config_file(${here}/lathe-config.cmake.in
   ${PROJECT_BINARY_DIR}/lathe-config.cmake INSTALL_DESTINATION ${cmake}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR plugins)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR plugins program)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lathe-config-version.cmake
   COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/lathe-config.cmake
