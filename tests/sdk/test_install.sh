@@ -97,6 +97,14 @@ grep -q '^model *mlp ' "$scratch/stdout" || complain "the shipped plugins are no
 ! grep -rIl "$SOURCE\|$BUILD" "$prefix" | grep . ||
     complain "these installed files name the folder they were made in"
 
+if command -v scdoc >/dev/null; then
+    manual=$(find "$prefix" -name lathe.1)
+    for command in $("$lathe" help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+        grep -q "^.SS lathe $command" "$manual" || complain "lathe.1 has no lathe $command"
+    done
+    [[ -s $(find "$prefix" -name lathe-plugin.7) ]] || complain "no lathe-plugin.7"
+fi
+
 # ---- CMake ----
 
 plugin "$scratch/cmake"
