@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/trust.h"
+#include "dylib_parts.h"
 
 #define NOTE_OWNER "lathe"
 #define NOTE_MANIFEST 1
@@ -42,16 +43,21 @@ static lathe_status open_checked(const char *path, int *fd, int64_t *size,
     return status;
 }
 
+lathe_status dylib_file(const char *path, int *fd, int64_t *size, struct error *err) {
+    lathe_status status = open_checked(path, fd, size, err);
+    if (status != LATHE_OK) say_where(path, err);
+    return status;
+}
+
 lathe_status dylib_manifest(const char *path, char **text, size_t *length,
                             struct error *err) {
     int fd = -1;
     int64_t size = 0;
     *text = NULL;
-    lathe_status status = open_checked(path, &fd, &size, err);
-    if (status == LATHE_OK) {
-        status = elf_note(fd, size, NOTE_OWNER, NOTE_MANIFEST, text, length, err);
-        close(fd);
-    }
+    lathe_status status = dylib_file(path, &fd, &size, err);
+    if (status != LATHE_OK) return status;
+    status = elf_note(fd, size, NOTE_OWNER, NOTE_MANIFEST, text, length, err);
+    close(fd);
     if (status != LATHE_OK) say_where(path, err);
     return status;
 }
@@ -59,11 +65,8 @@ lathe_status dylib_manifest(const char *path, char **text, size_t *length,
 lathe_status dylib_check(const char *path, struct error *err) {
     int fd = -1;
     int64_t size = 0;
-    lathe_status status = open_checked(path, &fd, &size, err);
-    if (status == LATHE_OK)
-        close(fd);
-    else
-        say_where(path, err);
+    lathe_status status = dylib_file(path, &fd, &size, err);
+    if (status == LATHE_OK) close(fd);
     return status;
 }
 
@@ -95,25 +98,32 @@ static bool is_same_file(const struct stat *before, const char *path) {
            now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }
 
-static lathe_status load(const char *path, void **handle, struct error *err) {
-    int fd = -1;
-    int64_t size = 0;
+/* The file that was checked, open, opened once more by the loader. */
+static lathe_status load(const char *path, int fd, const struct elf_object *object,
+                         void **handle, struct error *err) {
     struct stat checked;
-    lathe_status status = open_checked(path, &fd, &size, err);
+    if (fstat(fd, &checked) != 0) return fail(err, LATHE_EIO, "%s", strerror(errno));
+    lathe_status status = dylib_check_neighbours(object, err);
     if (status != LATHE_OK) return status;
-    if (fstat(fd, &checked) != 0) {
-        status = fail(err, LATHE_EIO, "%s", strerror(errno));
-        goto close_file;
-    }
     dlerror();
     /* NODELETE: a leak in a plugin can then be told by name, and a pointer into one
      * that outlives its handle is never a crash. */
     *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!*handle)
-        status = tell_loader_error(path, err);
-    else if (!is_same_file(&checked, path))
-        status = fail(err, LATHE_EMISSING, "it was changed while it was being loaded");
-close_file:
+    if (!*handle) return tell_loader_error(path, err);
+    if (!is_same_file(&checked, path))
+        return fail(err, LATHE_EMISSING, "it was changed while it was being loaded");
+    return dylib_check_needed(object, err);
+}
+
+static lathe_status check_and_load(const char *path, void **handle, struct error *err) {
+    int fd = -1;
+    int64_t size = 0;
+    struct elf_object object = {0};
+    lathe_status status = open_checked(path, &fd, &size, err);
+    if (status != LATHE_OK) return status;
+    status = elf_object_read(fd, size, true, &object, err);
+    if (status == LATHE_OK) status = load(path, fd, &object, handle, err);
+    elf_object_finish(&object);
     close(fd);
     return status;
 }
@@ -126,7 +136,7 @@ lathe_status dylib_open(const char *path, struct dylib **library, struct error *
     if (!absolute || !opened)
         status = fail(err, LATHE_ENOMEM, "out of memory");
     else
-        status = load(absolute, &opened->handle, err);
+        status = check_and_load(absolute, &opened->handle, err);
     if (status == LATHE_OK) {
         *library = opened;
     } else {

@@ -16,6 +16,8 @@ struct dylib;
  * neither it nor its folder world-writable. Runs no code. The message says what to do
  * (chmod …). */
 lathe_status dylib_check(const char *path, struct error *err);
+/* As dylib_check; the file that was looked at, open, for the caller to close. */
+lathe_status dylib_file(const char *path, int *fd, int64_t *size, struct error *err);
 /* As dylib_check, and what the library carries as its note "lathe" of type 1, the
  * manifest. *text is the caller's; NULL: it carries none. */
 lathe_status dylib_manifest(const char *path, char **text, size_t *length,
@@ -23,7 +25,8 @@ lathe_status dylib_manifest(const char *path, char **text, size_t *length,
 /* Checks, then opens RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE. *library is the caller's,
  * for dylib_close; the code stays mapped for the life of the process. LATHE_EMISSING
  * when the loader refuses (a library or a symbol that is not there), with the loader's
- * words. */
+ * words, and when it and something else in the process would use what is the other's:
+ * a function of the same name, another library under the same name. */
 lathe_status dylib_open(const char *path, struct dylib **library, struct error *err);
 /* A symbol of the library itself, not of one that it needs. Borrowed; NULL: none. */
 const void *dylib_symbol(const struct dylib *library, const char *name);

@@ -91,14 +91,12 @@ static void put_plugins(struct environment *environment,
     struct json *list = json_make_list();
     for (size_t i = 0; i < count; i++) {
         struct json *map = json_make_map();
-        char digest[DIGEST_HEX];
-        const char *library = plugins[i].library;
-        bool is_hashed = *library && !digest_file(library, NULL, digest, NULL);
+        const char *library = plugins[i].library, *digest = plugins[i].digest;
         put_text(environment, map, "kind", plugins[i].kind);
         put_text(environment, map, "name", plugins[i].name);
         put_text(environment, map, "version", plugins[i].version);
         put_text(environment, map, "library", *library ? path_name(library) : NULL);
-        put_text(environment, map, "sha256", is_hashed ? digest : NULL);
+        put_text(environment, map, "sha256", *digest ? digest : NULL);
         if (!json_push(list, map)) environment->is_broken = true;
     }
     put(environment, environment->root, "plugins", list);

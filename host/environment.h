@@ -14,6 +14,7 @@ struct environment;
 struct environment_plugin {
     const char *kind, *name, *version;
     const char *library; /* path; "" for a linked one */
+    const char *digest;  /* of what was loaded; "" for a linked one */
 };
 
 /* Starts: remembers the (copied) lists, writes environment.json without the digests of

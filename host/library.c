@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include <lathe/callback.h>
 #include <lathe/dataset.h>
@@ -8,6 +10,7 @@
 #include <lathe/optimizer.h>
 #include <lathe/schedule.h>
 
+#include "base/path.h"
 #include "guard.h"
 #include "plugin.h"
 
@@ -104,18 +107,85 @@ static lathe_status check_entry(const struct manifest *manifest,
     return check_ops(entry, err);
 }
 
-lathe_status library_open(const struct manifest *manifest, struct log *log,
+/* What somebody else's process made of it, unless that is known. */
+static lathe_status try_first(struct loading *loading, const struct store_item *item,
+                              const char *path, struct error *err) {
+    const enum store_verdict known = store_recall(item->digest, err);
+    if (known == STORE_REFUSED) return LATHE_EMISSING;
+    if (known == STORE_LOADS || !loading->try) return LATHE_OK;
+    lathe_error said = {.size = sizeof said};
+    const lathe_status status = loading->try(loading->context, path, &said);
+    if (status > 0) return LATHE_OK; /* it could not be tried */
+    if (status < 0) {
+        fail(err, LATHE_EMISSING, "%s", said.what);
+        error_help(err, "%s", status == LATHE_EPLUGIN ? STORE_HELP : said.help);
+    }
+    if (status == LATHE_OK || status == LATHE_EPLUGIN)
+        store_remember(item->digest, status ? err : NULL);
+    return status ? LATHE_EMISSING : LATHE_OK;
+}
+
+static lathe_status load(const char *path, struct loading *loading,
+                         struct library *library, struct error *err) {
+    struct guard guard;
+    guard_begin(&guard);
+    lathe_status status = dylib_open(path, &library->dylib, err);
+    guard_end(&guard, loading->log, library->manifest->library_path);
+    return status;
+}
+
+static lathe_status check_unchanged(const struct library *library, struct error *err) {
+    char digest[DIGEST_HEX];
+    lathe_status status =
+        digest_file(library->manifest->library_path, NULL, digest, err);
+    if (status != LATHE_OK || strcmp(digest, library->digest) == 0) return status;
+    return fail(err, LATHE_EMISSING, "it was changed while it was being loaded");
+}
+
+/* Where the original is what runs, it must be what was hashed and tried. */
+static lathe_status load_original(struct loading *loading, struct library *library,
+                                  const struct error *reason, struct error *err) {
+    lathe_status status = check_unchanged(library, err);
+    if (status == LATHE_OK)
+        status = load(library->manifest->library_path, loading, library, err);
+    if (status == LATHE_OK) status = check_unchanged(library, err);
+    if (status != LATHE_OK) return status;
+    if (!loading->did_note)
+        log_line(loading->log, LATHE_LOG_INFO,
+                 "plugins run from where they are, not from copies: %s", reason->what);
+    loading->did_note = true;
+    return LATHE_OK;
+}
+
+static lathe_status take_and_load(struct loading *loading, struct library *library,
+                                  struct error *err) {
+    const char *path = library->manifest->library_path;
+    struct store_item item = {0};
+    int fd = -1;
+    int64_t size = 0;
+    lathe_status status = dylib_file(path, &fd, &size, err);
+    if (status != LATHE_OK) return status;
+    status = store_take(fd, path_name(path), &item, err);
+    close(fd);
+    memcpy(library->digest, item.digest, sizeof library->digest);
+    if (status == LATHE_OK)
+        status = try_first(loading, &item, item.path ? item.path : path, err);
+    if (status == LATHE_OK && item.path &&
+        load(item.path, loading, library, &item.reason) != LATHE_OK)
+        store_finish(&item);
+    if (status == LATHE_OK && !item.path)
+        status = load_original(loading, library, &item.reason, err);
+    store_finish(&item);
+    return status;
+}
+
+lathe_status library_open(const struct manifest *manifest, struct loading *loading,
                           struct library *library, struct error *err) {
     *library = (struct library){.manifest = manifest, .entry = manifest->linked};
     lathe_status status = LATHE_OK;
-    if (!manifest->linked) {
-        struct guard guard;
-        guard_begin(&guard);
-        status = dylib_open(manifest->library_path, &library->dylib, err);
-        guard_end(&guard, log, manifest->library_path);
-        if (status == LATHE_OK)
-            library->entry = dylib_symbol(library->dylib, "lathe_plugin_v1");
-    }
+    if (!manifest->linked) status = take_and_load(loading, library, err);
+    if (status == LATHE_OK && library->dylib)
+        library->entry = dylib_symbol(library->dylib, "lathe_plugin_v1");
     if (status == LATHE_OK) status = check_entry(manifest, library->entry, err);
     if (status != LATHE_OK) {
         error_where(err, "plugin %s %s (%s)", manifest_kind_name(manifest->kind),

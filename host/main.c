@@ -12,6 +12,7 @@
 
 #include "commands/arguments.h"
 #include "commands/table.h"
+#include "commands/trial.h"
 
 /* A descriptor that is closed would be given to the next file that is opened, and
  * messages would go into it. stdout and stderr are opened for reading: what is written
@@ -78,5 +79,6 @@ int main(int argc, char **argv) {
     limit_blas_threads();
     signal(SIGPIPE, SIG_IGN); /* both are told as errors of a write */
     signal(SIGXFSZ, SIG_IGN);
+    if (argc > 1 && !strcmp(argv[1], TRIAL_WORD)) return trial_serve(argc, argv);
     return finish_output(dispatch(argc, argv));
 }

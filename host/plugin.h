@@ -10,17 +10,29 @@
 
 #include "dylib.h"
 #include "experiment.h"
+#include "store.h"
 
 /* A library that has been opened, or a plugin that is linked in. */
 struct library {
     const struct manifest *manifest;
     struct dylib *dylib; /* NULL: linked in */
     const lathe_plugin *entry;
+    char digest[DIGEST_HEX]; /* of what was loaded; "" for one that is linked in */
 };
 
-/* Opens the manifest's library and checks what it exports: the symbol, its kind, the
- * sizes, what it needs, its mandatory functions. */
-lathe_status library_open(const struct manifest *manifest, struct log *log,
+/* How libraries come in. Begins as {log}, or with who loads one elsewhere first. */
+struct loading {
+    struct log *log;
+    /* lathe_session_options.try_library; NULL: nobody */
+    lathe_status (*try)(void *context, const char *library, lathe_error *error);
+    void *context;
+    bool did_note; /* that there are no copies: once is enough */
+};
+
+/* Opens the manifest's library, a copy of it where there can be one (store.h), and
+ * checks what it exports: the symbol, its kind, the sizes, what it needs, its mandatory
+ * functions. One that was never loaded here is tried first. */
+lathe_status library_open(const struct manifest *manifest, struct loading *loading,
                           struct library *library, struct error *err);
 void library_close(struct library *library);
 /* Tells every BLAS that came with the library to use one thread, for the calling

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/trust.h"
 #include "dylib.h"
+#include "store.h"
 
 #define MANIFEST "plugin.json"
 #define DEPTH_MAX 2 /* folders below a place */
@@ -58,12 +59,26 @@ static lathe_status add_entry(struct registry *registry, const char *path,
     return LATHE_OK;
 }
 
+/* Was its library refused for what it did when it was first loaded? */
+static lathe_status recall(const struct registry *registry,
+                           struct registry_entry *entry) {
+    char digest[DIGEST_HEX];
+    const char *path = entry->manifest->library_path;
+    if (!registry->is_wary || entry->manifest->linked ||
+        digest_file(path, NULL, digest, NULL) != LATHE_OK ||
+        store_recall(digest, &entry->reason) != STORE_REFUSED)
+        return LATHE_OK;
+    error_where(&entry->reason, "%s", path);
+    return LATHE_EMISSING;
+}
+
 /* Looks for an earlier one of the same kind and name before this one counts. */
 static void judge(const struct registry *registry, struct registry_entry *entry,
                   lathe_status status) {
     const struct manifest *manifest = entry->manifest;
     const struct registry_entry *earlier = NULL;
     entry->status = REGISTRY_REFUSED;
+    if (status == LATHE_OK) status = recall(registry, entry);
     if (status == LATHE_OK)
         earlier =
             registry_entry_of(registry, REGISTRY_OK, manifest->kind, manifest->name);
@@ -347,6 +362,7 @@ lathe_status registry_open(const char *const *paths,
                            struct registry **registry, struct error *err) {
     struct registry *opened = calloc(1, sizeof *opened);
     if (!opened) return fail(err, LATHE_ENOMEM, "out of memory");
+    opened->is_wary = store_has_refused();
     lathe_status status = manifest_format(&opened->format, err);
     for (size_t i = 0; status == LATHE_OK && linked && linked[i]; i++)
         status = add_linked(opened, linked[i], err);

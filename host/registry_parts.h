@@ -3,6 +3,8 @@
 #ifndef HOST_REGISTRY_PARTS_H
 #define HOST_REGISTRY_PARTS_H
 
+#include <stdbool.h>
+
 #include "registry.h"
 
 struct registry {
@@ -11,6 +13,7 @@ struct registry {
     struct registry_place *places;
     size_t place_count, place_capacity;
     struct json *format; /* of manifests */
+    bool is_wary;        /* some libraries are refused by their digest (store.h) */
 };
 
 /* The first of this status, kind and name; NULL: none. */

@@ -136,6 +136,8 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
     memcpy(&s->options, options,
            options->size < sizeof s->options ? options->size : sizeof s->options);
     s->log = (struct log){.write = write_log, .context = s};
+    s->loading = (struct loading){
+        .log = &s->log, .try = s->options.try_library, .context = s->options.context};
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
     s->point = POINT_NONE;

@@ -24,7 +24,7 @@ static lathe_status find_library(lathe_session *s, const struct manifest *manife
             return LATHE_OK;
         }
     struct library *slot = &s->libraries[s->library_count];
-    lathe_status status = library_open(manifest, &s->log, slot, &s->err);
+    lathe_status status = library_open(manifest, &s->loading, slot, &s->err);
     if (status != LATHE_OK) return status;
     s->library_count++;
     *library = slot;

@@ -114,7 +114,8 @@ static lathe_status begin_environment(lathe_session *s) {
         plugins[i] = (struct environment_plugin){.kind = manifest_kind_name(m->kind),
                                                  .name = m->name,
                                                  .version = m->version,
-                                                 .library = m->library_path};
+                                                 .library = m->library_path,
+                                                 .digest = s->libraries[i].digest};
         if (!blas[0]) library_blas_name(&s->libraries[i], blas, sizeof blas);
     }
     for (size_t i = 0; i < file_count && status == LATHE_OK; i++)

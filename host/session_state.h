@@ -3,7 +3,8 @@
  * the instances, session_data.c reads batches, session_train.c and session_validate.c
  * take the steps, session_points.c calls the callbacks, session_records.c writes what
  * happened, session_rest.c and session_save.c keep it for another time, services*.c
- * answer the plugins. Not seen by anything else. */
+ * answer the plugins. Not seen by anything else but check/, which puts plugins to the
+ * test. */
 #ifndef HOST_SESSION_STATE_H
 #define HOST_SESSION_STATE_H
 

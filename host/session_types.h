@@ -149,6 +149,7 @@ struct lathe_session {
     struct registry *registry;
     struct experiment *experiments; /* all stages, as opened */
     struct experiment *experiment;  /* the present one */
+    struct loading loading;
     struct library *libraries;
     int64_t library_count;
     struct files *files;

@@ -2,7 +2,6 @@
 #include "elf_parts.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -130,9 +129,8 @@ lathe_status elf_read_segments(struct elf *elf, struct error *err) {
     return check_segments(elf, err);
 }
 
-/* Where in the file are the `count` bytes that will be at `address`? */
-static bool locate(const struct elf *elf, uint64_t address, uint64_t count,
-                   uint64_t *offset) {
+bool elf_locate(const struct elf *elf, uint64_t address, uint64_t count,
+                uint64_t *offset) {
     for (int i = 0; i < elf->segment_count; i++) {
         const Elf64_Phdr *segment = &elf->segments[i];
         if (segment->p_type != PT_LOAD || address < segment->p_vaddr) continue;
@@ -209,42 +207,41 @@ static lathe_status check_entry(const struct elf *elf, const Elf64_Dyn *entry,
     }
 }
 
-static lathe_status check_entries(struct elf *elf, const Elf64_Dyn *entries,
-                                  uint64_t count, struct error *err) {
+static lathe_status find_strings(struct elf *elf, uint64_t count, struct error *err) {
     uint64_t end = 0, strings = 0;
-    for (; end < count && entries[end].d_tag != DT_NULL; end++) {
-        if (entries[end].d_tag == DT_STRTAB) strings = entries[end].d_un.d_ptr;
-        if (entries[end].d_tag == DT_STRSZ) elf->strings_size = entries[end].d_un.d_val;
+    for (; end < count && elf->entries[end].d_tag != DT_NULL; end++) {
+        const Elf64_Dyn *entry = &elf->entries[end];
+        if (entry->d_tag == DT_STRTAB) strings = entry->d_un.d_ptr;
+        if (entry->d_tag == DT_STRSZ) elf->strings_size = entry->d_un.d_val;
     }
-    if (end == count || !locate(elf, strings, elf->strings_size, &elf->strings))
-        return refuse(err, "it is damaged: its dynamic section has no %s",
-                      end == count ? "end" : "string table");
-    for (uint64_t i = 0; i < end; i++) {
-        lathe_status status = check_entry(elf, &entries[i], err);
-        if (status) return status;
-    }
-    return LATHE_OK;
+    elf->entry_count = end;
+    if (end < count && elf_locate(elf, strings, elf->strings_size, &elf->strings))
+        return LATHE_OK;
+    return refuse(err, "it is damaged: its dynamic section has no %s",
+                  end == count ? "end" : "string table");
 }
 
-static lathe_status check_dynamic(struct elf *elf, struct error *err) {
+lathe_status elf_read_dynamic(struct elf *elf, struct error *err) {
     const Elf64_Phdr *dynamic = NULL;
     for (int i = 0; i < elf->segment_count; i++)
         if (elf->segments[i].p_type == PT_DYNAMIC) dynamic = &elf->segments[i];
     uint64_t count = dynamic ? dynamic->p_memsz / sizeof(Elf64_Dyn) : 0, offset = 0;
     if (count == 0 || count > ENTRIES_MAX ||
-        !locate(elf, dynamic->p_vaddr, count * sizeof(Elf64_Dyn), &offset))
+        !elf_locate(elf, dynamic->p_vaddr, count * sizeof(Elf64_Dyn), &offset))
         return refuse(err, "it is damaged: it has no dynamic section");
-    Elf64_Dyn *entries = malloc(count * sizeof *entries);
-    if (!entries) return fail(err, LATHE_ENOMEM, "out of memory");
+    elf->entries = malloc(count * sizeof *elf->entries);
+    if (!elf->entries) return fail(err, LATHE_ENOMEM, "out of memory");
     lathe_status status =
-        elf_read_at(elf, offset, entries, count * sizeof *entries, err);
-    if (!status) status = check_entries(elf, entries, count, err);
-    free(entries);
-    return status;
+        elf_read_at(elf, offset, elf->entries, count * sizeof *elf->entries, err);
+    return status ? status : find_strings(elf, count, err);
 }
 
 lathe_status elf_check(int fd, int64_t size, struct error *err) {
     struct elf elf = {.fd = fd, .size = (uint64_t)size};
     lathe_status status = elf_read_segments(&elf, err);
-    return !status ? check_dynamic(&elf, err) : status;
+    if (!status) status = elf_read_dynamic(&elf, err);
+    for (uint64_t i = 0; !status && i < elf.entry_count; i++)
+        status = check_entry(&elf, &elf.entries[i], err);
+    free(elf.entries);
+    return status;
 }

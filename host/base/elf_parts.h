@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What elf.c, which checks a shared object, and elf_note.c, which reads a note of it,
- * share. */
+/* What elf.c, which checks a shared object, and elf_note.c and elf_object.c, which read
+ * what is in it, share. */
 #ifndef HOST_BASE_ELF_PARTS_H
 #define HOST_BASE_ELF_PARTS_H
 
 #include <elf.h>
+#include <stdbool.h>
 
 #include "elf.h"
 
@@ -15,11 +16,18 @@ struct elf {
     uint64_t size;
     int segment_count;
     Elf64_Phdr segments[ELF_SEGMENTS_MAX];
+    Elf64_Dyn *entries; /* of the dynamic section, without its end */
+    uint64_t entry_count;
     uint64_t strings, strings_size; /* the dynamic string table, in the file */
 };
 
 /* Fills in the segments of fd and size, checked. */
 lathe_status elf_read_segments(struct elf *elf, struct error *err);
+/* Fills in the rest, the segments being there; the entries are the caller's to free. */
+lathe_status elf_read_dynamic(struct elf *elf, struct error *err);
+/* Where in the file are the `count` bytes that will be at `address`? */
+bool elf_locate(const struct elf *elf, uint64_t address, uint64_t count,
+                uint64_t *offset);
 lathe_status elf_read_at(const struct elf *elf, uint64_t offset, void *bytes,
                          uint64_t count, struct error *err);
 

@@ -6,6 +6,7 @@
 
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/trial.h"
 #include "plan.h"
 
 struct explaining {
@@ -100,6 +101,7 @@ static int open_and_explain(struct explaining *e, lathe_session_options *options
     options->log = take_log;
     options->trace = take_call;
     options->context = e;
+    options->try_library = trial_run;
     lathe_status status = lathe_open(options, &e->session, &failure);
     if (status != LATHE_OK) {
         command_take_error(err, &failure);

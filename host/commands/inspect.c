@@ -13,8 +13,9 @@
 #include "commands/commands.h"
 #include "commands/entries.h"
 #include "commands/example.h"
-#include "dylib.h"
+#include "commands/facts.h"
 #include "options.h"
+#include "store.h"
 
 /* ---- which one ---- */
 
@@ -82,20 +83,53 @@ static uint32_t split_kind(const char *word, const char **name) {
     return found;
 }
 
+static bool is_library(const char *path) {
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".so") == 0;
+}
+
 /* A folder, a manifest, or a library: the manifest that goes with it; the caller's. */
 static char *manifest_path(const char *word) {
     struct stat info;
     char *path = path_absolute(word);
     if (!path || strcmp(path_name(path), "plugin.json") == 0) return path;
     bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    size_t length = strlen(path);
-    bool is_library = length > 3 && strcmp(path + length - 3, ".so") == 0;
-    if (!is_folder && !is_library) return path;
+    if (!is_folder && !is_library(path)) return path;
     char *folder = is_folder ? text_copy(path) : path_directory(path);
     free(path);
     path = folder ? path_join(folder, "plugin.json") : NULL;
     free(folder);
     return path;
+}
+
+/* Is the library named by the manifest that was read, or was it not the library that
+ * was asked for? */
+static bool is_meant(const char *word, const struct registry_entry *entry) {
+    if (!is_library(word)) return true;
+    return entry->reason.status != LATHE_ENOTFOUND && entry->manifest &&
+           strcmp(path_name(word), entry->manifest->library) == 0;
+}
+
+/* The library alone, with the manifest that it carries. */
+static lathe_status read_alone(const char *word, const struct json *format,
+                               struct registry_entry *entry) {
+    char *path = path_absolute(word);
+    if (!path) return fail(&entry->reason, LATHE_ENOMEM, "out of memory");
+    manifest_close(entry->manifest);
+    free(entry->path);
+    entry->path = path;
+    entry->reason = (struct error){0};
+    return manifest_from_library(path, format, &entry->manifest, &entry->reason);
+}
+
+static lathe_status recall(struct registry_entry *entry) {
+    char digest[DIGEST_HEX];
+    const char *path = entry->manifest->library_path;
+    if (digest_file(path, NULL, digest, NULL) ||
+        store_recall(digest, &entry->reason) != STORE_REFUSED)
+        return LATHE_OK;
+    error_where(&entry->reason, "%s", path);
+    return LATHE_EMISSING;
 }
 
 static lathe_status read_entry(const char *word, struct registry_entry *entry,
@@ -106,9 +140,12 @@ static lathe_status read_entry(const char *word, struct registry_entry *entry,
     lathe_status status = manifest_format(&format, err);
     if (status != LATHE_OK) return status;
     status = manifest_read(entry->path, format, &entry->manifest, &entry->reason);
+    if (!is_meant(word, entry))
+        status = read_alone(word, format, entry);
+    else if (status == LATHE_OK)
+        status = manifest_check_library(entry->manifest, format, &entry->reason);
     json_close(format);
-    if (status == LATHE_OK)
-        status = dylib_check(entry->manifest->library_path, &entry->reason);
+    if (status == LATHE_OK) status = recall(entry);
     if (status != LATHE_OK) entry->status = REGISTRY_REFUSED;
     if (entry->manifest && (status != LATHE_ENOTFOUND || entry->manifest->root))
         return LATHE_OK;
@@ -161,6 +198,7 @@ static void add_example(const struct manifest *manifest, struct text *text) {
 
 static void add_page(const struct registry_entry *entry, struct text *text) {
     const struct manifest *manifest = entry->manifest;
+    struct facts facts;
     size_t before = text->length;
     entry_add_title(entry, text);
     text_add(text, text->length > before ? "\n" : "");
@@ -171,6 +209,8 @@ static void add_page(const struct registry_entry *entry, struct text *text) {
     if (library) text_format(text, "library   %s\n", library);
     free(library);
     text_format(text, "manifest  %s\n", entry->path);
+    if (facts_read(manifest->library_path, &facts)) facts_add_lines(&facts, text);
+    facts_finish(&facts);
     text_format(text, "status    %s\n", entry_status(entry));
     if (entry->status != REGISTRY_OK) entry_add_reason(entry, "          ", text);
     if (entry->status == REGISTRY_REFUSED) return;
@@ -189,6 +229,7 @@ static void add_value(struct text *text, const char *key, const struct json *val
 
 static void add_json(const struct registry_entry *entry, struct text *text) {
     const struct manifest *manifest = entry->manifest;
+    struct facts facts;
     struct json *example =
         entry->status == REGISTRY_REFUSED ? NULL : example_make(manifest);
     text_add(text, "{");
@@ -198,7 +239,10 @@ static void add_json(const struct registry_entry *entry, struct text *text) {
     add_value(text, "options", manifest->options);
     add_value(text, "metrics", manifest->metrics);
     add_value(text, "example", example);
+    const bool is_there = facts_read(manifest->library_path, &facts);
+    facts_add_json(&facts, is_there, text);
     text_add(text, "}\n");
+    facts_finish(&facts);
     json_close(example);
 }
 

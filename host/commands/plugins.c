@@ -9,6 +9,7 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
+#include "store.h"
 
 /* By kind, then by name, then as they were found; what has neither comes last. */
 static int compare_entries(const void *a, const void *b) {
@@ -170,21 +171,34 @@ static int read_kind(const struct arguments *arguments, uint32_t *kind,
     return *kind == LATHE_KIND_NONE ? refuse_kind(word, err) : 0;
 }
 
+static int rescan(struct error *err) {
+    int count = 0;
+    lathe_status status = store_forget_refused(&count, err);
+    if (status != LATHE_OK)
+        command_print_error(err);
+    else if (count > 0)
+        fprintf(stderr, "lathe: %d refused before: tried once more when next used\n",
+                count);
+    return error_exit_code(status);
+}
+
 int command_plugins(int argc, char **argv) {
-    int is_json = 0;
+    int is_json = 0, is_rescan = 0;
     uint32_t kind = LATHE_KIND_NONE;
     struct words paths = {0};
     const struct flag flags[] = {{"--json", .count = &is_json},
+                                 {"--rescan", .count = &is_rescan},
                                  {"--plugin-path", "DIR", .values = &paths},
                                  {.name = NULL}};
     struct arguments arguments = {0};
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (code == 0) code = read_kind(&arguments, &kind, &err);
-    if (code == 0)
-        code = list(paths.items, kind, is_json);
-    else
+    if (code != 0)
         command_print_error(&err);
+    else if (is_rescan)
+        code = rescan(&err);
+    if (code == 0) code = list(paths.items, kind, is_json);
     arguments_finish(&arguments);
     return code;
 }

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "commands/commands.h"
 #include "commands/crash.h"
+#include "commands/trial.h"
 
 #define EXIT_PREEMPTED 75
 #define EXIT_INTERRUPTED 130
@@ -255,6 +256,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     options->record = take_record;
     options->trace = turn->trace.path ? take_trace : NULL;
     options->context = turn;
+    options->try_library = trial_run;
     if (trace_open(&turn->trace, &error) != LATHE_OK)
         return refuse(turn, &error, error_exit_code(error.status));
     catch_signals();

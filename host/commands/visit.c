@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "commands/crash.h"
 #include "commands/runs.h"
+#include "commands/trial.h"
 
 static void print_log(void *context, int32_t level, const char *text) {
     const struct visit *visit = context;
@@ -49,7 +50,8 @@ int visit_open(struct visit *visit, struct error *err) {
                                            .plugin_paths = visit->plugin_paths.items,
                                            .log = print_log,
                                            .record = take_record,
-                                           .context = visit};
+                                           .context = visit,
+                                           .try_library = trial_run};
     crash_watch(&visit->session, -1);
     lathe_status status = lathe_open(&options, &visit->session, &failure);
     if (status == LATHE_OK) return 0;

@@ -15,10 +15,11 @@ static const struct part {
     void (*measure)(struct bench *bench);
     bool is_usual, has_peer; /* measured when no part is named; …, but a peer is */
 } parts[] = {
-    {"step", bench_steps, true, false},    {"start", bench_start, true, false},
-    {"memory", bench_memory, true, false}, {"warm", bench_warm, true, false},
-    {"host", bench_host, true, false},     {"static", bench_static, false, false},
-    {"mlp", bench_mlps, false, true},      {"words", bench_words, false, true},
+    {"step", bench_steps, true, false},     {"start", bench_start, true, false},
+    {"memory", bench_memory, true, false},  {"warm", bench_warm, true, false},
+    {"scan", bench_scan, true, false},      {"host", bench_host, true, false},
+    {"static", bench_static, false, false}, {"mlp", bench_mlps, false, true},
+    {"words", bench_words, false, true},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 

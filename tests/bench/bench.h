@@ -111,6 +111,7 @@ int64_t count_allocations(void);
 /* ---- the parts ---- */
 void bench_steps(struct bench *bench);
 void bench_start(struct bench *bench);
+void bench_scan(struct bench *bench);
 void bench_memory(struct bench *bench);
 void bench_warm(struct bench *bench);
 void bench_host(struct bench *bench);

@@ -57,7 +57,7 @@ check_run() {
     ((code == wanted)) || complain "$fault" "lathe run ended with $code, not $wanted"
     [[ -z $says ]] || grep -qF -- "$says" "$scratch/stderr" ||
         complain "$fault" "\"$says\" is not in: $(cat "$scratch/stderr")"
-    ((wanted == 0)) || [[ ! -e $scratch/run-$fault ]] ||
+    ((wanted == 0)) || [[ ! -e $scratch/run-$fault ]] || grep -q ' at epoch ' "$scratch/stderr" ||
         complain "$fault" "a run that never began left its directory"
 }
 
@@ -85,5 +85,16 @@ for folder in "$here"/*/; do
     grep -qx "$(basename "$folder")" "$scratch/table" ||
         complain "$(basename "$folder")" "has no line in README.md"
 done
+# What the second table names is there.
+sed -n 's/^| H[0-9]* |[^|]*| `\([^`]*\)` | `\([^`]*\)` |$/\1 \2/p' "$here/README.md" |
+    while read -r file words; do
+        if [[ $file == broken/README.md ]]; then
+            grep -qx -- "$words" "$scratch/table" || echo "$words"
+        else
+            grep -qF -- "$words" "$here/../$file" 2>/dev/null || echo "$file: $words"
+        fi
+    done >"$scratch/absent"
+while read -r name; do complain README.md "\"$name\" is not there"; done <"$scratch/absent"
+
 echo "$count broken plugins, $faults faults"
 ((faults == 0))

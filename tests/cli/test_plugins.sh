@@ -49,10 +49,12 @@ cat >"$experiment" <<'END'
   "model": { "use": "mlp", "hidden": [] }, "optimizer": { "use": "sgd", "lr": 0.1 },
   "train": { "until": "1step", "batch": 8 }, "callbacks": [ { "use": "sound" } ] }
 END
-for words in 'plugins' 'plugins --json' 'plugins callback' 'inspect sound' \
-    'inspect callback/sound --json' "inspect $scratch/mark" "validate $experiment"; do
+for words in 'plugins' 'plugins --json' 'plugins callback' 'plugins --rescan' 'inspect sound' \
+    'inspect callback/sound --json' "inspect $scratch/mark" "inspect $scratch/mark/plugin.so" \
+    schema "validate $experiment" "validate --json $experiment" 'help run'; do
+    [[ $words == help* ]] || words+=" --plugin-path $scratch/mark"
     # shellcheck disable=SC2086
-    lathe $words --plugin-path "$scratch/mark"
+    lathe $words
     expect "$words" 0
     [[ ! -e $scratch/was-opened ]] || { complain "$words opens libraries"; break; }
 done
@@ -88,6 +90,21 @@ expect "an optimizer" 0 '"optimizer": {"use":"sgd"'
 expect "an optimizer" 0 'optimizer/sgd 1.0.0'
 lathe inspect sgd --json
 expect "an optimizer as JSON" 0 '"options": {"lr":'
+lathe inspect mlp
+expect "its library" 0 "abi       built with 1."
+expect "what it needs" 0 ', libm.so.6'
+expect "its digest" 0 "sha256    $(sha256sum "$BUILD/plugins/model/mlp/mlp.so" | cut -d' ' -f1)"
+lathe inspect mlp --json
+expect "the same as JSON" 0 '"abi": {"built": "1.'
+expect "the same as JSON" 0 '"needed": ["lib'
+lathe inspect "$scratch/mark/plugin.so" --json
+expect "a library by its path" 0 '"needed": ["libc.so.6"]'
+mkdir "$scratch/alone" && cp "$BUILD/plugins/model/mlp/mlp.so" "$scratch/alone/other.so"
+lathe inspect "$scratch/alone/other.so"
+expect "a library alone" 0 'model/mlp 1.0.0'
+cp "$scratch/mark/plugin.so" "$scratch/alone/bare.so"
+lathe inspect "$scratch/alone/bare.so"
+expect "a library that carries no manifest" 69 'it carries no manifest'
 lathe inspect sgdd
 expect "a wrong name" 69 '' 'did you mean "sgd"?'
 lathe inspect model/sgd

@@ -53,6 +53,14 @@ static void assert_refused(const char *path, const char *what) {
     assert_non_null(strstr(err.where, path));
 }
 
+static void assert_compiled_refused(const char *folder, const char *name,
+                                    const char *code, const char *flags,
+                                    const char *what) {
+    char *path = compile(folder, name, code, flags);
+    assert_refused(path, what);
+    free(path);
+}
+
 static void symbols_outlive_the_handle(void **state) {
     char *path = compile(*state, "a.so",
                          "const int answer = 42;"
@@ -214,6 +222,44 @@ static void same_soname_elsewhere_is_another_library(void **state) {
     free(folder);
 }
 
+static void own_names_are_not_put_in_the_place_of_others(void **state) {
+    const char *getpid_of_its_own = "int getpid(void) { return 1; }";
+    assert_compiled_refused(*state, "i.so", getpid_of_its_own, "",
+                            "it exports \"getpid\", which this program has too");
+    const char *unique = "__asm__(\".data; .globl one; .type one, "
+                         "@gnu_unique_object; one: .long 0; .text\"); int i;";
+    assert_compiled_refused(*state, "j.so", unique, "",
+                            "it exports \"one\" as unique in the process");
+    /* It finds its own in itself. */
+    char *path = compile(*state, "k.so", getpid_of_its_own, "-Wl,-Bsymbolic");
+    struct dylib *library = NULL;
+    struct error err = {0};
+    assert_int_equal(dylib_open(path, &library, &err), LATHE_OK);
+    dylib_close(library);
+    free(path);
+}
+
+/* It would have been the system's, or none. */
+static void a_library_of_anothers_is_not_used(void **state) {
+    char *helper = compile(*state, "libapart.so.1", "int apart(void) { return 1; }",
+                           "-Wl,-soname,libapart.so.1");
+    char *own = text_make("-Wl,--no-as-needed '%s' -Wl,-rpath,'%s'", helper,
+                          (const char *)*state);
+    char *bare = text_make("-Wl,--no-as-needed '%s'", helper);
+    char *first = compile(*state, "l.so", "int l;", own);
+    struct dylib *library = NULL;
+    struct error err = {0};
+    assert_int_equal(dylib_open(first, &library, &err), LATHE_OK);
+    assert_compiled_refused(*state, "m.so", "int m;", bare,
+                            "it needs \"libapart.so.1\", and another library of that "
+                            "name is loaded already: ");
+    dylib_close(library);
+    free(helper);
+    free(own);
+    free(bare);
+    free(first);
+}
+
 static void section_headers_are_not_needed(void **state) {
     char *path = compile(*state, "h.so", "const int h = 8;", "");
     /* e_shoff, e_shentsize, e_shnum, e_shstrndx */
@@ -262,6 +308,8 @@ int main(void) {
         WITH_FOLDER(failed_loads_leave_nothing),
         WITH_FOLDER(bare_name_is_a_file_of_this_directory),
         WITH_FOLDER(same_soname_elsewhere_is_another_library),
+        WITH_FOLDER(own_names_are_not_put_in_the_place_of_others),
+        WITH_FOLDER(a_library_of_anothers_is_not_used),
         WITH_FOLDER(section_headers_are_not_needed),
         WITH_FOLDER(things_that_are_no_files_do_not_block),
     };

@@ -52,8 +52,11 @@ static int leave(void **state) {
 
 static struct environment *begin(struct place *place, const char *const *files,
                                  size_t count) {
+    char digest[DIGEST_HEX];
+    digest_bytes("code", 4, digest);
     const struct environment_plugin plugins[] = {
-        {"model", "mlp", "1.0.0", place->library}, {"callback", "linked", "0.1", ""}};
+        {"model", "mlp", "1.0.0", place->library, digest},
+        {"callback", "linked", "0.1", "", ""}};
     struct environment *environment = NULL;
     struct error err = {0};
     if (environment_begin(place->rundir, "OpenBLAS Haswell", plugins, 2, files, count,

@@ -16,7 +16,7 @@ place() {
             case $token in
             "$name") answer="$layer $name"; break 2 ;;
             *\*) [[ $name == ${token%\*}* ]] && answer="$layer $token" ;;
-            */) [[ $name == "$token"* ]] && answer="$layer $name" ;;
+            */) [[ -z $answer && $name == "$token"* ]] && answer="$layer $name" ;;
             esac
         done
     done <"$scratch/layers"

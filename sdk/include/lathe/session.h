@@ -68,6 +68,13 @@ typedef struct lathe_session_options {
      * them, one line each without a newline, in an order that does not depend on
      * threads (manifests/README.md); NULL: none. */
     void (*trace)(void *context, const char *line);
+    /* Asked before a library is loaded that this machine has not loaded before: loads
+     * it elsewhere, in a process that may crash, hang or exit. LATHE_OK: it loads;
+     * LATHE_END: nobody could tell; a failure, with why in *error: the library is
+     * refused. LATHE_OK and LATHE_EPLUGIN are remembered in the user's cache, by the
+     * library's digest, and it is not asked again. NULL: libraries are loaded at once,
+     * but for those that are remembered as refused. */
+    lathe_status (*try_library)(void *context, const char *library, lathe_error *error);
 } lathe_session_options;
 #define LATHE_SESSION_OPTIONS_SIZE_1_0 96u
 

@@ -10,7 +10,7 @@ struct scalar {
     const lathe_host *host;
     double start;
     int64_t offset;
-    int32_t square, crash, input, weight, count, unused;
+    int32_t square, crash, input, weight, count, trains;
 };
 
 static lathe_status create(const lathe_host *host, void **self) {
@@ -42,6 +42,8 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
     m->input = find(plan, "input");
     m->weight = find(plan, "weight");
     if (m->input < 0) return lathe_fail(m->host, LATHE_EINVAL, "no field \"input\"");
+    if (plan->fields[m->input]->rank)
+        return lathe_fail(m->host, LATHE_EINVAL, "\"input\" is more than one number");
     lathe_status status = plan->parameter(plan, &w, &index);
     if (status == LATHE_OK) status = plan->metric(plan, &count, &m->count);
     if (status == LATHE_OK) status = plan->output(plan, &y, &index);
@@ -51,6 +53,7 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
 static lathe_status bind(void *self, const lathe_layout *layout) {
     struct scalar *m = self;
     m->offset = layout->offset[0];
+    m->trains = layout->trainable[0];
     return LATHE_OK;
 }
 
@@ -79,6 +82,7 @@ static lathe_status backward(void *self, const lathe_pass *pass) {
     const struct scalar *m = self;
     const float *x = column(pass, m->input), *weight = column(pass, m->weight);
     const double w = (double)pass->weights[m->offset];
+    if (!m->trains) return LATHE_OK;
     double sum = pass->add ? (double)pass->gradients[m->offset] : 0;
     for (int64_t i = 0; i < pass->batch->rows; i++) {
         double each = weight ? (double)weight[i] : 1, xi = (double)x[i];

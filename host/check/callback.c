@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Callbacks: a run may begin and end in any order and for any reason, and one that goes
+ * on does as if it had never ended. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "check/show.h"
+#include "check/tests.h"
+
+/* ---- a directory for runs ---- */
+
+static void remove_tree(const char *path) {
+    DIR *entries = opendir(path);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        char *inner = path_join(path, entry->d_name);
+        if (inner && unlink(inner)) remove_tree(inner);
+        free(inner);
+    }
+    if (entries) closedir(entries);
+    rmdir(path);
+}
+
+static bool make_directory(struct check *check, char *path, size_t size) {
+    const char *base = getenv("TMPDIR");
+    snprintf(path, size, "%s/lathe-check-XXXXXX", base && *base ? base : "/tmp");
+    if (mkdtemp(path)) return true;
+    return check_fail(check, "no directory for a run in %s", base ? base : "/tmp");
+}
+
+static bool run_in(struct check *check, struct script *script, bool has_directory) {
+    char path[512];
+    if (has_directory && !make_directory(check, path, sizeof path)) return false;
+    script->directory = has_directory ? path : NULL;
+    const bool is_well = show_once(check, script, NULL, NULL);
+    script->directory = NULL;
+    if (has_directory) remove_tree(path);
+    return is_well;
+}
+
+/* ---- every reason of ending ---- */
+
+static bool fail_everywhere(struct check *check, bool has_directory) {
+    static const char *const points[] = {"run_begin",        "epoch_begin",
+                                         "step_begin",       "batch_begin",
+                                         "loss_ready",       "batch_end",
+                                         "gradients_ready",  "step_end",
+                                         "validation_begin", "validation_batch_end",
+                                         "validation_end",   "epoch_end",
+                                         "run_end"};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        char options[96];
+        struct script script = show_script(check);
+        snprintf(options, sizeof options, ", \"point\": \"%s\", \"at\": %d", points[i],
+                 has_directory ? 2 : 0);
+        script.setup.callback = options;
+        script.expects_failure = true;
+        if (!run_in(check, &script, has_directory)) return false;
+    }
+    return true;
+}
+
+static bool end_for_reasons(struct check *check, bool has_directory) {
+    struct script script = show_script(check);
+    bool is_well = run_in(check, &script, has_directory);
+    script.setup.callback = ", \"point\": \"step_end\", \"act\": \"stop\", \"at\": 2";
+    is_well = is_well && run_in(check, &script, has_directory);
+    script.setup.callback = NULL;
+    script.setup.model = ", \"nan_after\": 4";
+    script.expects_failure = true;
+    is_well = is_well && run_in(check, &script, has_directory);
+    script = show_script(check);
+    script.setup.until = "1step";
+    is_well = is_well && run_in(check, &script, has_directory);
+    script.setup.until = "1h";
+    script.stop_reason = "preempted";
+    script.stop_at = 60;
+    return is_well && run_in(check, &script, has_directory);
+}
+
+void test_callback_endings(struct check *check) {
+    for (int i = 0; i < 2; i++)
+        if (!end_for_reasons(check, i == 1) || !fail_everywhere(check, i == 1)) return;
+}
+
+/* Told to stop before each call in turn. */
+void test_callback_interruptions(struct check *check) {
+    struct script script = show_script(check);
+    int64_t calls = 0;
+    script.setup.until = "2ep";
+    if (!show_once(check, &script, &calls, NULL)) return;
+    script.stop_reason = "interrupted";
+    for (script.stop_at = 1; script.stop_at <= calls; script.stop_at++)
+        if (!show_once(check, &script, NULL, NULL)) return;
+    check_note(check, "stopped before each of %lld calls", (long long)calls);
+}
+
+/* ---- every order ---- */
+
+static bool go_to(struct show *show, int place) {
+    lathe_session *s = show->session;
+    lathe_status status = LATHE_OK;
+    if (place > 0) status = lathe_run_begin(s);
+    if (place > 1 && status == LATHE_OK) status = lathe_epoch_begin(s);
+    if (place == 2 && status == LATHE_OK) status = lathe_validate(s);
+    if (place > 2 && status == LATHE_OK) status = lathe_step_begin(s);
+    if (place > 3 && status == LATHE_OK) status = lathe_batch_begin(s);
+    if (place > 4 && status == LATHE_OK) status = lathe_forward(s);
+    if (place > 5 && status == LATHE_OK) status = lathe_backward(s);
+    return show_went_well(show, status);
+}
+
+/* Goes so far, and is closed there, or ended first. */
+static bool stop_short(struct check *check, int place, int end) {
+    const struct script script = show_script(check);
+    struct show show;
+    bool is_well = show_open(&show, check, &script) && go_to(&show, place);
+    if (is_well && end && place)
+        is_well = show_went_well(&show, lathe_run_end(show.session, LATHE_OK));
+    show_close(&show);
+    return is_well;
+}
+
+static lathe_status take_prediction(void *context, const lathe_prediction *prediction) {
+    (void)context, (void)prediction;
+    return LATHE_OK;
+}
+
+/* In place of a run. */
+static bool only_visit(struct check *check) {
+    const struct script script = show_script(check);
+    struct show show;
+    bool is_well = show_open(&show, check, &script);
+    for (int i = 0; is_well && i < 2; i++)
+        is_well = show_went_well(
+            &show, lathe_evaluate(show.session, i ? "test" : "validation"));
+    is_well = is_well && show_went_well(&show, lathe_predict(show.session, "test",
+                                                             take_prediction, NULL));
+    show_close(&show);
+    return is_well;
+}
+
+static bool other_runs(struct check *check) {
+    struct script script = show_script(check);
+    script.setup.stages = "[{\"train\": {\"until\": \"2ep\"}}]";
+    if (!show_once(check, &script, NULL, NULL)) return false;
+    script = show_script(check);
+    script.setup.callback = ", \"point\": \"step_end\", \"act\": \"validate\"";
+    if (!show_once(check, &script, NULL, NULL)) return false;
+    script.setup.callback = ", \"point\": \"step_end\", \"act\": \"save\"";
+    return run_in(check, &script, true);
+}
+
+void test_callback_orders(struct check *check) {
+    bool is_well = only_visit(check) && other_runs(check);
+    for (int place = 0; is_well && place <= 6; place++)
+        for (int end = 0; is_well && end < 2; end++)
+            is_well = stop_short(check, place, end);
+}
+
+/* ---- going on ---- */
+
+struct end {
+    struct text lines;
+    char *metrics;
+};
+
+static bool take_end(struct show *show, const char *directory, struct end *end) {
+    int64_t count = 0;
+    struct error err = {0};
+    const float *weights = lathe_weights(show->session, LATHE_READ, &count);
+    text_format(&end->lines, "reason %s\n", lathe_reason(show->session));
+    char *path = path_join(directory, "metrics.jsonl");
+    if (path && file_read(path, 1 << 24, &end->metrics, NULL, &err) == LATHE_OK)
+        text_add(&end->lines, end->metrics);
+    bench_write(&end->lines, "weight", weights, count);
+    free(path);
+    free(end->metrics);
+    return err.status == LATHE_OK || check_fail(show->check, "%s", err.what);
+}
+
+static bool run_to_end(struct check *check, const struct script *script,
+                       const char *directory, struct end *end) {
+    struct show show;
+    const bool is_well = show_open(&show, check, script) && show_run(&show) &&
+                         take_end(&show, directory, end);
+    show_close(&show);
+    return is_well;
+}
+
+static bool go_on(struct check *check, int64_t stop_at, const struct text *whole) {
+    struct script script = show_script(check);
+    struct end end = {0};
+    char path[512], difference[300], stopped[96];
+    if (!make_directory(check, path, sizeof path)) return false;
+    script.directory = path;
+    script.stop_at = stop_at;
+    script.stop_reason = "preempted";
+    bool is_well = show_once(check, &script, NULL, stopped);
+    script = show_script(check);
+    script.resume = path;
+    is_well = is_well && run_to_end(check, &script, path, &end);
+    if (is_well && check_differ(whole, &end.lines, difference, sizeof difference))
+        is_well = check_fail(check,
+                             "a run that was told to stop before %s (call %lld), and "
+                             "went on, ends otherwise: %s",
+                             stopped, (long long)stop_at, difference);
+    text_finish(&end.lines);
+    remove_tree(path);
+    return is_well;
+}
+
+void test_callback_resume(struct check *check) {
+    struct script script = show_script(check);
+    struct end whole = {0};
+    char path[512];
+    int64_t calls = 0;
+    if (!make_directory(check, path, sizeof path)) return;
+    bool is_well = show_once(check, &script, &calls, NULL);
+    script.directory = path;
+    is_well = is_well && run_to_end(check, &script, path, &whole);
+    remove_tree(path);
+    for (int i = 1; is_well && i <= 12; i++)
+        is_well = go_on(check, calls * i / 13, &whole.lines);
+    text_finish(&whole.lines);
+}

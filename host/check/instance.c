@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/* One instance: made with the options that there are, with options at their edges, and
+ * very often. */
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check/desk.h"
+#include "check/process.h"
+#include "check/tests.h"
+
+/* ---- create ---- */
+
+/* Is it the options that nobody chose which are refused? */
+static void tell_refusal(struct check *check, const struct error *err) {
+    const struct subject *subject = check->subject;
+    if (bench_is_refusal(err) && subject->made_up.length)
+        check_skip(check,
+                   "with the options made up for it, create says: %s; give them: "
+                   "--with '{…}' or --experiment FILE",
+                   err->what);
+    else
+        check_fail(check, "create failed: %s", err->what);
+}
+
+static bool create_once(struct check *check) {
+    struct bench bench;
+    struct plugin plugin;
+    struct error err = {0};
+    bool is_well = bench_open(&bench, check, NULL, &err);
+    if (is_well) {
+        is_well = bench_create(&bench, &plugin, &err);
+        bench_destroy(&bench, &plugin);
+        bench_close(&bench);
+    }
+    if (!is_well) tell_refusal(check, &err);
+    return is_well;
+}
+
+/* Which data does the model take? The last thing it says is told when none. */
+static void find_data(struct check *check) {
+    struct error err = {0};
+    const bool is_given = check->subject->data != NULL;
+    for (int data = is_given ? CHECK_DATA : 0;
+         data < (is_given ? CHECK_DATA + 1 : CHECK_DATA); data++) {
+        const struct setup setup = {.data = data};
+        struct bench bench;
+        struct desk desk;
+        if (!bench_open(&bench, check, &setup, &err)) break;
+        err.status = LATHE_OK;
+        if (desk_open(&desk, &bench, &err)) check->result->answer |= 1u << data;
+        desk_close(&desk);
+        bench_close(&bench);
+    }
+    struct text list = {0};
+    for (int data = 0; data <= CHECK_DATA; data++)
+        if (check->result->answer >> data & 1)
+            text_format(&list, "%s%s", list.length ? "; " : "",
+                        subject_data_name(data));
+    if (list.length)
+        check_note(check, "takes %s", list.data);
+    else if (is_given)
+        check_fail(check, "%s", err.what);
+    else
+        check_skip(check,
+                   "it takes none of the data that is made up here (%s): name an "
+                   "experiment with data for it, --experiment FILE",
+                   err.what);
+    text_finish(&list);
+}
+
+void test_create(struct check *check) {
+    const struct subject *subject = check->subject;
+    if (subject->missing.length) {
+        check_skip(check, "%s must be given: --with '{…}' or --experiment FILE",
+                   subject->missing.data);
+        return;
+    }
+    if (subject->manifest->kind == LATHE_KIND_MODEL)
+        find_data(check);
+    else
+        create_once(check);
+}
+
+/* ---- options ---- */
+
+static bool work_at_edge(struct bench *bench, const char *what, struct error *err) {
+    struct text lines = {0};
+    const uint32_t kind = bench->check->subject->manifest->kind;
+    struct plugin plugin;
+    bool is_well = bench_create(bench, &plugin, err);
+    bench_destroy(bench, &plugin);
+    if (is_well && kind == LATHE_KIND_MODEL) {
+        struct desk desk;
+        is_well = desk_open(&desk, bench, err);
+        desk_close(&desk);
+    }
+    check_doing(bench->check, "work with %s", what);
+    if (is_well && kind != LATHE_KIND_CALLBACK)
+        is_well = bench_work_of(kind)(bench, &lines);
+    text_finish(&lines);
+    return is_well;
+}
+
+/* Makes an instance and has it work; to be refused with a reason is as good. */
+static bool try_options(struct check *check, const struct json *options,
+                        const char *what) {
+    const struct setup setup = {.options = options,
+                                .data = subject_first_data(check->subject)};
+    struct error err = {0};
+    struct bench bench;
+    bool is_well = bench_open(&bench, check, &setup, &err);
+    if (is_well) {
+        bench.refusal = &err;
+        is_well = work_at_edge(&bench, what, &err);
+        bench_close(&bench);
+    }
+    if (!check_is_failed(check))
+        return is_well || bench_is_refusal(&err) ||
+               check_fail(check, "with %s: %s", what, err.what);
+    memcpy(err.what, check->result->reason, sizeof err.what - 1);
+    check->result->verdict = VERDICT_OK; /* to be told again, with the options */
+    return check_fail(check, "with %s: %s", what, err.what);
+}
+
+static bool try_edges(struct check *check, const char *name, const struct json *schema,
+                      int *count) {
+    struct json *edges = subject_edges(schema, name);
+    bool is_well = true;
+    for (size_t i = 0; is_well && i < json_size(edges); i++) {
+        struct json *options = json_clone(check->subject->options);
+        struct text what = {0};
+        if (!options || !json_put(options, name, json_clone(json_at(edges, i)))) break;
+        text_format(&what, "%s=", name);
+        json_write(json_at(edges, i), &what, 0);
+        is_well = what.is_broken || try_options(check, options, what.data);
+        (*count)++;
+        text_finish(&what);
+        json_close(options);
+    }
+    json_close(edges);
+    return is_well;
+}
+
+void test_options(struct check *check) {
+    int count = 0;
+    for (struct json_member at = {0};
+         json_next(check->subject->manifest->options, &at);)
+        if (!try_edges(check, at.key, at.value, &count)) return;
+    check_note(check, "%d values tried", count);
+}
+
+/* ---- lifecycle ---- */
+
+#define WARM 50
+#define TIMES 1000
+#define LEAKED_MAX 4096 /* bytes, over all times: less than one in each */
+#define PAGES_MAX 600
+
+struct usage {
+    size_t bytes;
+    long pages;
+    int descriptors, threads;
+};
+
+/* Of a sanitizer's allocator, where there is one. */
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+static struct usage look(void) {
+    struct usage usage = {.descriptors = process_descriptors(),
+                          .threads = process_threads()};
+    const struct mallinfo2 info = mallinfo2();
+    usage.bytes = __sanitizer_get_current_allocated_bytes
+                      ? __sanitizer_get_current_allocated_bytes()
+                      : info.uordblks + info.hblkhd;
+    usage.pages = process_pages();
+    return usage;
+}
+
+static bool compare(struct check *check, struct usage before, int times,
+                    const char *what) {
+    struct usage after = look();
+    /* A thread that is ending is given time to. */
+    for (int i = 0; i < 50 && after.threads > before.threads; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        after.threads = process_threads();
+    }
+    if (after.threads > before.threads)
+        return check_fail(check, "%s %d times leaves %d threads", what, times,
+                          after.threads - before.threads);
+    if (after.descriptors > before.descriptors)
+        return check_fail(check, "%s %d times leaves %d descriptors open", what, times,
+                          after.descriptors - before.descriptors);
+    if (after.bytes > before.bytes + LEAKED_MAX)
+        return check_fail(check, "%s %d times leaks %zu bytes, %.1f each", what, times,
+                          after.bytes - before.bytes,
+                          (double)(after.bytes - before.bytes) / times);
+    if (!__sanitizer_get_current_allocated_bytes &&
+        after.pages > before.pages + PAGES_MAX)
+        return check_fail(check, "%s %d times takes %ld pages more of memory", what,
+                          times, after.pages - before.pages);
+    return true;
+}
+
+static bool make_and_destroy(struct bench *bench, int times) {
+    for (int i = 0; i < times; i++) {
+        struct plugin plugin;
+        const bool is_well = bench_create(bench, &plugin, NULL);
+        bench_destroy(bench, &plugin);
+        if (!is_well) return false;
+    }
+    return true;
+}
+
+static bool make_and_work(struct bench *bench, int times) {
+    struct text lines = {0};
+    bool is_well = true;
+    for (int i = 0; is_well && i < times; i++) {
+        text_clear(&lines);
+        is_well = bench_work_of(bench->check->subject->manifest->kind)(bench, &lines);
+    }
+    text_finish(&lines);
+    return is_well;
+}
+
+/* Whole runs make some noise in the allocator: a leak is what every round adds. */
+static void count_in_use(struct bench *bench, int rounds, int times) {
+    size_t least = SIZE_MAX;
+    if (!make_and_work(bench, 10)) return;
+    for (int i = 0; i < rounds; i++) {
+        struct usage before = look();
+        if (!make_and_work(bench, times)) return;
+        const size_t now = look().bytes;
+        const size_t grown = now > before.bytes ? now - before.bytes : 0;
+        if (grown < least) least = grown;
+        before.bytes = now;
+        if (!compare(bench->check, before, times, "to make, use and destroy it"))
+            return;
+    }
+    if (least >= (size_t)times * 8)
+        check_fail(bench->check,
+                   "to make, use and destroy it %d times leaks %zu bytes, %.1f each",
+                   times, least, (double)least / times);
+}
+
+/* First a few times, so that what is made once is there. */
+static void count_leaks(struct bench *bench) {
+    struct check *check = bench->check;
+    const bool is_run = check->subject->manifest->kind == LATHE_KIND_CALLBACK;
+    struct usage before = look();
+    if (!make_and_destroy(bench, 2)) return;
+    before.bytes = look().bytes;
+    before.pages = look().pages;
+    if (!compare(check, before, 2, "to make and destroy it") ||
+        !make_and_destroy(bench, WARM))
+        return;
+    before = look();
+    if (make_and_destroy(bench, TIMES) &&
+        compare(check, before, TIMES, "to make and destroy it"))
+        count_in_use(bench, 4, is_run ? 12 : 50);
+}
+
+void test_lifecycle(struct check *check) {
+    struct bench bench;
+    if (!bench_open(&bench, check, NULL, NULL)) return;
+    count_leaks(&bench);
+    bench_close(&bench);
+}

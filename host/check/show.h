@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Whole runs of a small experiment, for callbacks: on the embedding API, as anybody
+ * runs one. Named after what it is for a callback: it comes on when it is called. */
+#ifndef HOST_CHECK_SHOW_H
+#define HOST_CHECK_SHOW_H
+
+#include "check/bench.h"
+
+/* How a run is to go. */
+struct script {
+    struct setup setup;
+    const char *directory;   /* the run's own; NULL: none */
+    const char *resume;      /* goes on with that one */
+    int64_t stop_at;         /* the call before which it is told to stop; 0: never */
+    const char *stop_reason; /* "interrupted" */
+    bool expects_failure;    /* of another plugin */
+};
+
+struct show {
+    struct check *check;
+    const struct script *script;
+    struct bench *bench; /* whose pauses it makes; may be NULL */
+    lathe_session *session;
+    lathe_error error;
+    int64_t calls;
+    char stopped[96]; /* the call before which it was told to stop */
+    struct text records;
+};
+
+/* Opens; the check fails when it cannot be. For show_close either way. */
+bool show_open(struct show *show, struct check *check, const struct script *script);
+/* Turns it to its end; the check fails when the subject, or anything unforeseen,
+ * does. */
+bool show_run(struct show *show);
+/* Is the failure one that the script wanted? Else it fails the check. */
+bool show_went_well(struct show *show, lathe_status status);
+void show_close(struct show *show);
+/* Opens, runs, closes; `calls` and `stopped` may be NULL. */
+bool show_once(struct check *check, const struct script *script, int64_t *calls,
+               char stopped[96]);
+/* What the subject saves at the end of a run. */
+bool show_state(struct check *check, struct text *bytes);
+/* A run of a few epochs, with validation and test data. */
+struct script show_script(const struct check *check);
+
+#endif

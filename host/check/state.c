@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* State: what is saved can be loaded and saved again to the same bytes; what is no
+ * state is refused, and leaves the instance as it was. */
+#include "check/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/show.h"
+#include "check/tests.h"
+
+#define LENGTHS_MAX 4096 /* of truncated state that are tried */
+#define RANDOM_TRIES 32
+enum { PURPOSE_BYTES = 600 };
+
+struct source {
+    const char *bytes;
+    size_t count, at;
+};
+
+static lathe_status write_bytes(const lathe_writer *to, const void *bytes,
+                                int64_t count) {
+    text_add_bytes(to->context, bytes, (size_t)count);
+    return LATHE_OK;
+}
+
+static lathe_status read_bytes(const lathe_reader *from, void *bytes, int64_t count,
+                               int64_t *got) {
+    struct source *source = from->context;
+    const size_t left = source->count - source->at;
+    const size_t taken = (size_t)count < left ? (size_t)count : left;
+    if (taken) memcpy(bytes, source->bytes + source->at, taken);
+    source->at += taken;
+    *got = (int64_t)taken;
+    return LATHE_OK;
+}
+
+bool state_save(struct bench *bench, struct plugin *plugin, struct text *bytes) {
+    const lathe_any_ops *ops = plugin->ops;
+    const lathe_writer to = {.size = sizeof to, .context = bytes, .write = write_bytes};
+    check_doing(bench->check, "save");
+    return bench_went_well(bench, plugin, ops->save(plugin->self, &to), "save");
+}
+
+lathe_status state_load(struct bench *bench, struct plugin *plugin, const void *bytes,
+                        size_t count) {
+    const lathe_any_ops *ops = plugin->ops;
+    struct source source = {.bytes = bytes, .count = count};
+    const lathe_reader from = {
+        .size = sizeof from, .context = &source, .read = read_bytes};
+    check_doing(bench->check, "load of %zu bytes", count);
+    return ops->load(plugin->self, &from);
+}
+
+static bool is_same(const struct text *a, const struct text *b) {
+    return a->length == b->length &&
+           (!a->length || !memcmp(a->data, b->data, a->length));
+}
+
+/* Is it refused with a reason, and nothing changed? */
+static bool refuses(struct bench *bench, struct plugin *plugin, const void *bytes,
+                    size_t count, const char *what) {
+    struct text before = {0}, after = {0};
+    struct check *check = bench->check;
+    bool is_well = state_save(bench, plugin, &before);
+    const lathe_status status = is_well ? state_load(bench, plugin, bytes, count) : 0;
+    if (is_well && status >= 0)
+        is_well = check_fail(check,
+                             "load took %s as its state: it is to refuse with "
+                             "LATHE_EDATA",
+                             what);
+    if (is_well && plugin->failures[0].status == LATHE_OK)
+        is_well =
+            check_fail(check, "load refused %s without saying why (lathe_fail)", what);
+    plugin->failures[0].status = LATHE_OK;
+    is_well = is_well && state_save(bench, plugin, &after);
+    if (is_well && !is_same(&before, &after))
+        is_well = check_fail(check, "load refused %s, and changed the instance", what);
+    text_finish(&before);
+    text_finish(&after);
+    return is_well;
+}
+
+static bool refuse_all(struct bench *bench, struct plugin *plugin,
+                       const struct text *state) {
+    char what[96], *junk = malloc(state->length + 1);
+    const size_t step = state->length / LENGTHS_MAX + 1;
+    bool is_well = junk || check_fail(bench->check, "out of memory");
+    is_well = is_well && refuses(bench, plugin, "", 0, "nothing at all");
+    for (size_t length = 1; is_well && length < state->length; length += step) {
+        snprintf(what, sizeof what, "the first %zu of %zu bytes", length,
+                 state->length);
+        is_well = refuses(bench, plugin, state->data, length, what);
+    }
+    for (uint32_t n = 0; is_well && n < RANDOM_TRIES; n++) {
+        for (size_t i = 0; i < state->length; i++)
+            junk[i] = (char)check_draw(bench->check, PURPOSE_BYTES + n, i);
+        snprintf(what, sizeof what, "%zu random bytes", state->length);
+        is_well = refuses(bench, plugin, junk, state->length, what);
+    }
+    free(junk);
+    return is_well;
+}
+
+static bool comes_back(struct bench *bench, struct plugin *plugin,
+                       const struct text *state) {
+    struct text again = {0};
+    lathe_status status = state_load(bench, plugin, state->data, state->length);
+    bool is_well = bench_went_well(bench, plugin, status, "load") &&
+                   state_save(bench, plugin, &again);
+    if (is_well && !is_same(state, &again))
+        is_well = check_fail(bench->check,
+                             "what it loads and saves again are other "
+                             "bytes (%zu, not %zu)",
+                             again.length, state->length);
+    text_finish(&again);
+    return is_well;
+}
+
+/* State that something has happened to. */
+static bool make_state(struct bench *bench, struct text *state) {
+    struct check *check = bench->check;
+    struct plugin worked;
+    if (check->subject->manifest->kind == LATHE_KIND_CALLBACK)
+        return show_state(check, state);
+    bool is_well = bench_create(bench, &worked, NULL);
+    if (is_well && check->subject->manifest->kind == LATHE_KIND_SCHEDULE)
+        schedule_observe_some(bench, &worked);
+    is_well = is_well && state_save(bench, &worked, state);
+    bench_destroy(bench, &worked);
+    return is_well;
+}
+
+static void check_states(struct bench *bench) {
+    struct plugin plugin;
+    struct text state = {0};
+    struct check *check = bench->check;
+    bool is_well = bench_create(bench, &plugin, NULL);
+    const lathe_any_ops *ops = is_well ? plugin.ops : NULL;
+    if (ops && !ops->save && !ops->load) {
+        check_note(check, "it keeps no state");
+    } else if (ops && (!ops->save || !ops->load)) {
+        check_fail(check, "it has %s and no %s", ops->save ? "save" : "load",
+                   ops->save ? "load" : "save");
+    } else if (ops && make_state(bench, &state)) {
+        if (!state.length)
+            check_note(check, "its state is empty");
+        else if (refuse_all(bench, &plugin, &state) &&
+                 comes_back(bench, &plugin, &state))
+            check_note(check, "%zu bytes", state.length);
+    }
+    text_finish(&state);
+    bench_destroy(bench, &plugin);
+}
+
+void test_state(struct check *check) {
+    struct bench bench;
+    if (!bench_open(&bench, check, NULL, NULL)) return;
+    check_states(&bench);
+    bench_close(&bench);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Saved state as bytes. */
+#ifndef HOST_CHECK_STATE_H
+#define HOST_CHECK_STATE_H
+
+#include "check/bench.h"
+
+/* Appends what the instance saves. */
+bool state_save(struct bench *bench, struct plugin *plugin, struct text *bytes);
+/* What `load` returned for these bytes, which come in pieces. */
+lathe_status state_load(struct bench *bench, struct plugin *plugin, const void *bytes,
+                        size_t count);
+
+#endif

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+compile "$broken/exporting.c" "$out/plugin.so" -DEXPORT='"malloc"'

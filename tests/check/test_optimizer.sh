@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT
+# Every optimizer that is shipped passes the conformance kit.
+set -u
+source "$(dirname "${BASH_SOURCE[0]}")/check.bash"
+for plugin in "$BUILD"/plugins/optimizer/*/; do check_plugin "${plugin%/}"; done
+verdict
