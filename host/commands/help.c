@@ -201,7 +201,7 @@ static const char exit_codes[] =
     "   71  out of memory or threads        73  a file or directory cannot be made\n"
     "   74  a read or a write failed        75  told to stop by SIGTERM\n"
     "   77  permission or ownership         78  the experiment or a manifest is wrong\n"
-    "  130  told to stop by Ctrl-C\n";
+    "  130  told to stop by Ctrl-C         141  who read the output has gone\n";
 
 static void print_overview(void) {
     puts("lathe trains models that are put together from plugins, as one JSON file "
