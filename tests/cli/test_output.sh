@@ -48,10 +48,16 @@ many='{"use":"ids","count":200000}'
 cut explain small.json "${loud[@]}" train.until=1000ep --calls 2000step
 cut predict run --plugin-path "$PROBES" -o - data.more="$many" --on more
 # One write, after the reader has gone.
+mkfifo gone
 for command in "eval run --plugin-path $PROBES" 'explain small.json' 'plugins --json' 'help run'; do
     tried="$command | true"
     # shellcheck disable=SC2086
-    { sleep 0.2; "$LATHE" $command 2>err; echo $? >code; } | true
+    { : <gone; } &
+    exec 9>gone
+    wait $!
+    "$LATHE" $command >&9 2>err
+    echo $? >code
+    exec 9>&-
     is code 141
     lacks err lathe
 done
