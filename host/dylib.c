@@ -15,6 +15,9 @@
 #include "base/path.h"
 #include "base/trust.h"
 
+#define NOTE_OWNER "lathe"
+#define NOTE_MANIFEST 1
+
 struct dylib {
     void *handle;
 };
@@ -27,27 +30,41 @@ static void say_where(const char *path, struct error *err) {
 }
 
 /* The checked file, open, for the caller to close. */
-static lathe_status open_checked(const char *path, int *fd, struct error *err) {
-    int64_t size = 0;
-    lathe_status status = file_open(path, fd, &size, err);
+static lathe_status open_checked(const char *path, int *fd, int64_t *size,
+                                 struct error *err) {
+    lathe_status status = file_open(path, fd, size, err);
     if (status != LATHE_OK) return status;
     status = trust_check(*fd, path, err);
-    if (status == LATHE_OK) status = elf_check(*fd, size, err);
+    if (status == LATHE_OK) status = elf_check(*fd, *size, err);
     if (status == LATHE_OK) return LATHE_OK;
     close(*fd);
     *fd = -1;
     return status;
 }
 
+lathe_status dylib_manifest(const char *path, char **text, size_t *length,
+                            struct error *err) {
+    int fd = -1;
+    int64_t size = 0;
+    *text = NULL;
+    lathe_status status = open_checked(path, &fd, &size, err);
+    if (status == LATHE_OK) {
+        status = elf_note(fd, size, NOTE_OWNER, NOTE_MANIFEST, text, length, err);
+        close(fd);
+    }
+    if (status != LATHE_OK) say_where(path, err);
+    return status;
+}
+
 lathe_status dylib_check(const char *path, struct error *err) {
     int fd = -1;
-    lathe_status status = open_checked(path, &fd, err);
-    if (status != LATHE_OK) {
+    int64_t size = 0;
+    lathe_status status = open_checked(path, &fd, &size, err);
+    if (status == LATHE_OK)
+        close(fd);
+    else
         say_where(path, err);
-        return status;
-    }
-    close(fd);
-    return LATHE_OK;
+    return status;
 }
 
 /* dlerror's text can be had once, and begins with the path that where has already. */
@@ -80,8 +97,9 @@ static bool is_same_file(const struct stat *before, const char *path) {
 
 static lathe_status load(const char *path, void **handle, struct error *err) {
     int fd = -1;
+    int64_t size = 0;
     struct stat checked;
-    lathe_status status = open_checked(path, &fd, err);
+    lathe_status status = open_checked(path, &fd, &size, err);
     if (status != LATHE_OK) return status;
     if (fstat(fd, &checked) != 0) {
         status = fail(err, LATHE_EIO, "%s", strerror(errno));

@@ -4,6 +4,8 @@
 #ifndef HOST_DYLIB_H
 #define HOST_DYLIB_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 struct dylib;
@@ -14,6 +16,10 @@ struct dylib;
  * neither it nor its folder world-writable. Runs no code. The message says what to do
  * (chmod …). */
 lathe_status dylib_check(const char *path, struct error *err);
+/* As dylib_check, and what the library carries as its note "lathe" of type 1, the
+ * manifest. *text is the caller's; NULL: it carries none. */
+lathe_status dylib_manifest(const char *path, char **text, size_t *length,
+                            struct error *err);
 /* Checks, then opens RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE. *library is the caller's,
  * for dylib_close; the code stays mapped for the life of the process. LATHE_EMISSING
  * when the loader refuses (a library or a symbol that is not there), with the loader's

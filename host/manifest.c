@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "manifest.h"
+#include "manifest_parts.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/nearest.h"
 #include "base/path.h"
 #include "base/trust.h"
-#include "options.h"
+#include "dylib.h"
 
 #define SIZE_LIMIT (256 << 10) /* bytes */
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
-#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS "0123456789"
 
 extern const char schema_plugin[]; /* manifests/schema/plugin.json */
 
@@ -39,166 +34,10 @@ lathe_status manifest_format(struct json **format, struct error *err) {
                       format, err);
 }
 
-/* ---- what the schema leaves to us ---- */
-
-struct checking {
-    struct option_check check;
-    const struct json *root;
-};
-
-__attribute__((format(printf, 4, 5))) static void add_error(struct checking *checking,
-                                                            const char *path,
-                                                            const char *help,
-                                                            const char *format, ...) {
-    char what[sizeof((struct error *)0)->what];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
-    struct error *err = errors_add(checking->check.errors);
-    fail(err, LATHE_EINVAL, "%s", what);
-    error_where(err, "%s: %s", checking->check.file, path);
-    error_help(err, "%s", help);
-}
-
-static bool is_made_of(const char *text, const char *letters) {
-    return text[0] != '\0' && text[strspn(text, letters)] == '\0';
-}
-
-/* Text that a terminal shows as it is: no control characters, C1 (U+0080 on)
- * included. */
-static bool is_line(const char *text) {
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (*c < ' ' || *c == 0x7f || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0))
-            return false;
-    return true;
-}
-
-static bool is_name(const char *text) {
-    return is_made_of(text, LOWER DIGITS "-");
-}
-
-static bool is_library(const char *text) {
-    return is_made_of(text, LOWER UPPER DIGITS "._-") && text[0] != '.' &&
-           text[0] != '-';
-}
-
-static void check_option_name(struct checking *checking, const char *path,
-                              const char *name) {
-    static const char *const reserved[] = {"use", "id", "groups", "keep"};
-    const char *kind = json_text(json_get(checking->root, "kind"));
-    size_t reserved_count = strcmp(kind, "optimizer") == 0 ? 4 : 2;
-    for (size_t i = 0; i < reserved_count; i++)
-        if (strcmp(name, reserved[i]) == 0)
-            add_error(
-                checking, path, "give the option another name",
-                "the option name \"%s\" is reserved: experiments use it beside the "
-                "options of %s plugin",
-                name, i < 2 ? "every" : "an optimizer");
-    if (!is_made_of(name, LOWER UPPER DIGITS "_-"))
-        add_error(checking, path, "letters, digits, _ and - are allowed",
-                  "\"%s\" is no name for an option", name);
-}
-
-static void check_options(struct checking *checking, const char *path,
-                          const struct json *options) {
-    for (struct json_member at = {0}; json_next(options, &at);) {
-        char *place = text_make("%s.%s", path, at.key);
-        const char *shown = place ? place : path;
-        check_option_name(checking, shown, at.key);
-        options_check_schema(at.value, shown, &checking->check);
-        free(place);
-    }
-}
-
-/* `lr` is asked for apart: an optimizer without any "options" must be told as well. */
-static void check_rate(struct checking *checking) {
-    if (strcmp(json_text(json_get(checking->root, "kind")), "optimizer") != 0) return;
-    const struct json *rate = json_get(json_get(checking->root, "options"), "lr");
-    if (rate && strcmp(json_text(json_get(rate, "type")), "number") == 0) return;
-    add_error(checking, rate ? "options.lr" : "options",
-              "\"lr\": { \"type\": \"number\", \"minimum\": 0, \"default\": 0.001 }",
-              rate ? "the option \"lr\" of an optimizer must be of type \"number\""
-                   : "an optimizer must declare the option \"lr\", its learning rate");
-}
-
-/* As host->metric will demand: what is listed here can then be declared. "loss" is the
- * host's own. */
-static void check_metrics(struct checking *checking) {
-    const struct json *metrics = json_get(checking->root, "metrics");
-    if (json_kind(metrics) != JSON_LIST) return;
-    struct json *seen = json_make_map();
-    for (size_t i = 0; i < json_size(metrics); i++) {
-        const struct json *value = json_get(json_at(metrics, i), "name");
-        const char *name = json_text(value), *fault = NULL;
-        char path[64];
-        if (json_kind(value) != JSON_TEXT) continue; /* the schema's matter */
-        if (!*name || strchr(name, '/'))
-            fault = "cannot be the name of a metric";
-        else if (strcmp(name, "loss") == 0)
-            fault = "is the host's metric, which every run has";
-        else if (json_get(seen, name))
-            fault = "is listed twice";
-        if (seen) json_put(seen, name, json_make_truth(true));
-        if (!fault) continue;
-        snprintf(path, sizeof path, "metrics.%zu.name", i);
-        add_error(checking, path,
-                  "a name that no other metric has, without \"/\": \"accuracy\"",
-                  "\"%.200s\" %s", name, fault);
-    }
-    json_close(seen);
-}
-
-static void check_format(void *context, const char *format, const char *path,
-                         struct json *value) {
-    struct checking *checking = context;
-    const char *text = json_text(value);
-    if (strcmp(format, "options") == 0)
-        check_options(checking, path, value);
-    else if (strcmp(format, "plugin-name") == 0 && !is_name(text))
-        add_error(checking, path,
-                  "a to z, 0 to 9 and - are allowed: \"early-stopping\"",
-                  "\"%s\" is no name for a plugin", text);
-    else if (strcmp(format, "library") == 0 && !is_library(text))
-        add_error(
-            checking, path,
-            "letters, digits, . _ and - are allowed, with a letter or digit first: "
-            "\"early-stopping.so\"",
-            "\"%s\" is not the plain name of a file beside the manifest", text);
-    else if (strcmp(format, "line") == 0 && !is_line(text))
-        add_error(checking, path, "", "the text holds a control character");
-}
-
-static lathe_status check_root(struct manifest *manifest, const struct json *format,
-                               struct error *err) {
-    lathe_status status = LATHE_OK;
-    struct errors errors = {0};
-    struct checking checking = {.root = manifest->root};
-    checking.check = (struct option_check){
-        .errors = &errors, .file = manifest->path, .format = check_format};
-    checking.check.context = &checking;
-    options_check(format, manifest->root, "", &checking.check);
-    check_rate(&checking);
-    check_metrics(&checking);
-    if (!manifest->linked && json_kind(manifest->root) == JSON_MAP &&
-        !json_get(manifest->root, "library"))
-        add_error(&checking, "library",
-                  "\"library\": \"NAME.so\", a file beside this one",
-                  "\"library\" is missing");
-    if (errors.count > 0) {
-        status = errors.items[0].status;
-        if (err) *err = errors.items[0];
-    }
-    errors_finish(&errors);
-    return status;
-}
-
-/* ---- reading ---- */
-
 /* A member that may be shown, or "". */
 static const char *find_line(const struct json *root, const char *key) {
     const char *text = json_text(json_get(root, key));
-    return is_line(text) ? text : "";
+    return manifest_is_line(text) ? text : "";
 }
 
 static const struct json *find_value(const struct json *root, const char *key,
@@ -212,7 +51,7 @@ static lathe_status bind_members(struct manifest *manifest, struct error *err) {
     struct json *root = manifest->root;
     manifest->kind = manifest_kind_find(json_text(json_get(root, "kind")));
     const char *name = find_line(root, "name");
-    if (is_name(name)) manifest->name = name;
+    if (manifest_is_name(name)) manifest->name = name;
     manifest->version = find_line(root, "version");
     manifest->license = find_line(root, "license");
     manifest->summary = find_line(root, "summary");
@@ -222,7 +61,7 @@ static lathe_status bind_members(struct manifest *manifest, struct error *err) {
     manifest->options = find_value(root, "options", JSON_MAP);
     manifest->metrics = find_value(root, "metrics", JSON_LIST);
     const char *library = find_line(root, "library");
-    if (manifest->linked || !is_library(library)) return LATHE_OK;
+    if (manifest->linked || !manifest_is_library(library)) return LATHE_OK;
     char *folder = path_directory(manifest->path);
     char *library_path = folder ? path_join(folder, library) : NULL;
     free(folder);
@@ -288,11 +127,81 @@ lathe_status manifest_read(const char *path, const struct json *format,
         if (status == LATHE_OK) status = bind_members(*manifest, err);
         /* Known to be somebody else's, it is still worth showing by name. */
         if (status == LATHE_OK) status = trust_check(fd, path, err);
-        if (status == LATHE_OK) status = check_root(*manifest, format, err);
+        if (status == LATHE_OK) status = manifest_check(*manifest, format, err);
         close(fd);
     }
     if (status != LATHE_OK && err && err->where[0] == '\0')
         error_where(err, "%s", path);
+    return status;
+}
+
+/* The text that the library at `path` carries; "library" is that one, whatever the text
+ * says. */
+static lathe_status parse_carried(const char *path, const char *text, size_t length,
+                                  const struct json *format, struct manifest *manifest,
+                                  struct error *err) {
+    lathe_status status = json_parse(text, length, path, &manifest->root, err);
+    if (status == LATHE_OK && json_kind(manifest->root) == JSON_MAP &&
+        !json_put(manifest->root, "library", json_make_text(path_name(path))))
+        status = fail(err, LATHE_ENOMEM, "out of memory");
+    if (status == LATHE_OK) status = bind_members(manifest, err);
+    if (status == LATHE_OK) status = manifest_check(manifest, format, err);
+    return status;
+}
+
+lathe_status manifest_from_library(const char *path, const struct json *format,
+                                   struct manifest **manifest, struct error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    lathe_status status = create_manifest(path, manifest, err);
+    if (status == LATHE_OK) status = dylib_manifest(path, &text, &length, err);
+    if (status == LATHE_OK && text) {
+        status = parse_carried(path, text, length, format, *manifest, err);
+    } else if (status == LATHE_OK) {
+        status = fail(err, LATHE_EMISSING,
+                      "it carries no manifest, and no plugin.json names it");
+        error_help(err, "build it with lathe_add_plugin, or put a plugin.json beside");
+    }
+    free(text);
+    if (status != LATHE_OK && err && err->where[0] == '\0')
+        error_where(err, "%s", path);
+    return status;
+}
+
+static lathe_status compare(const struct manifest *manifest, const struct json *carried,
+                            struct error *err) {
+    for (struct json_member at = {0}; json_next(manifest->root, &at);) {
+        const struct json *other = json_get(carried, at.key);
+        if (other && json_same(at.value, other)) continue;
+        return fail(err, LATHE_EINVAL,
+                    "\"%s\" is not what it is in the manifest that %s carries", at.key,
+                    manifest->library);
+    }
+    for (struct json_member at = {0}; json_next(carried, &at);)
+        if (!json_get(manifest->root, at.key))
+            return fail(err, LATHE_EINVAL,
+                        "\"%s\" is missing; the manifest that %s carries has it",
+                        at.key, manifest->library);
+    return LATHE_OK;
+}
+
+lathe_status manifest_check_library(const struct manifest *manifest,
+                                    const struct json *format, struct error *err) {
+    const char *path = manifest->library_path;
+    char *text = NULL;
+    size_t length = 0;
+    struct manifest *carried = NULL;
+    lathe_status status = dylib_manifest(path, &text, &length, err);
+    if (status != LATHE_OK || !text) return status;
+    status = create_manifest(path, &carried, err);
+    if (status == LATHE_OK)
+        status = parse_carried(path, text, length, format, carried, err);
+    if (status == LATHE_OK && (status = compare(manifest, carried->root, err))) {
+        error_where(err, "%s", manifest->path);
+        error_help(err, "build it again, so that both are of the same build");
+    }
+    manifest_close(carried);
+    free(text);
     return status;
 }
 
@@ -310,7 +219,7 @@ lathe_status manifest_from_linked(const lathe_linked_plugin *linked,
                             &(*manifest)->root, err);
     }
     if (status == LATHE_OK) status = bind_members(*manifest, err);
-    if (status == LATHE_OK) status = check_root(*manifest, format, err);
+    if (status == LATHE_OK) status = manifest_check(*manifest, format, err);
     if (status != LATHE_OK && err && err->where[0] == '\0')
         error_where(err, "(linked)");
     return status;

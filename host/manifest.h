@@ -30,6 +30,14 @@ lathe_status manifest_format(struct json **format, struct error *err);
  * the file and the path in it; LATHE_EPERM when somebody else may have written it. */
 lathe_status manifest_read(const char *path, const struct json *format,
                            struct manifest **manifest, struct error *err);
+/* The manifest that a shared object carries, whatever "library" says in it; the library
+ * is looked at as by dylib_check, never loaded. LATHE_EMISSING when it carries none. */
+lathe_status manifest_from_library(const char *path, const struct json *format,
+                                   struct manifest **manifest, struct error *err);
+/* Looks at the library as dylib_check does; what manifest it carries must be this
+ * one. */
+lathe_status manifest_check_library(const struct manifest *manifest,
+                                    const struct json *format, struct error *err);
 lathe_status manifest_from_linked(const lathe_linked_plugin *linked,
                                   const struct json *format, struct manifest **manifest,
                                   struct error *err);

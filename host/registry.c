@@ -99,7 +99,8 @@ static lathe_status add_manifest(struct registry *registry, const char *folder,
         lathe_status found =
             manifest_read(path, registry->format, &entry->manifest, &entry->reason);
         if (found == LATHE_OK)
-            found = dylib_check(entry->manifest->library_path, &entry->reason);
+            found = manifest_check_library(entry->manifest, registry->format,
+                                           &entry->reason);
         if (found == LATHE_OK && distrust) {
             entry->reason = *distrust;
             error_where(&entry->reason, "%s", path);
@@ -109,6 +110,36 @@ static lathe_status add_manifest(struct registry *registry, const char *folder,
     }
     free(path);
     return status;
+}
+
+/* A library without a plugin.json that names it. One that carries no manifest is worth
+ * a word, but not in a plugin's own folder, where anything may lie. */
+static lathe_status add_alone(struct registry *registry, const char *path,
+                              bool is_in_plugin, const struct error *distrust,
+                              struct error *err) {
+    struct manifest *manifest = NULL;
+    struct registry_entry *entry = NULL;
+    struct error reason = {0};
+    lathe_status found =
+        manifest_from_library(path, registry->format, &manifest, &reason);
+    if (found != LATHE_OK && is_in_plugin && (!manifest || !manifest->root)) {
+        manifest_close(manifest);
+        return found == LATHE_ENOMEM ? fail(err, found, "%s", reason.what) : LATHE_OK;
+    }
+    lathe_status status = add_entry(registry, path, &entry, err);
+    if (status != LATHE_OK) {
+        manifest_close(manifest);
+        return status;
+    }
+    if (found == LATHE_OK && distrust) {
+        reason = *distrust;
+        error_where(&reason, "%s", path);
+        found = distrust->status;
+    }
+    entry->manifest = manifest;
+    entry->reason = reason;
+    judge(registry, entry, found);
+    return LATHE_OK;
 }
 
 static lathe_status add_linked(struct registry *registry,
@@ -128,6 +159,11 @@ static lathe_status scan_folder(struct registry *registry, const char *folder,
                                 int depth, const struct error *distrust,
                                 struct error *err);
 
+static bool is_library(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && strcmp(name + length - 3, ".so") == 0;
+}
+
 /* An entry of a folder. What cannot be looked into is worth a word, but for things in a
  * plugin's own folder, where anything may lie. */
 static lathe_status scan_entry(struct registry *registry, const char *path, int depth,
@@ -136,7 +172,10 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
     struct stat info;
     struct error reason = {0};
     if (stat(path, &info) == 0) {
+        if (!S_ISDIR(info.st_mode) && is_library(path))
+            return add_alone(registry, path, is_in_plugin, distrust, err);
         if (!S_ISDIR(info.st_mode)) return LATHE_OK;
+        if (depth > DEPTH_MAX) return LATHE_OK;
         lathe_status status = scan_folder(registry, path, depth, distrust, &reason);
         if (status == LATHE_OK) return LATHE_OK;
         if (status == LATHE_ENOMEM) return fail(err, LATHE_ENOMEM, "%s", reason.what);
@@ -149,12 +188,19 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
     return is_in_plugin ? LATHE_OK : add_refused(registry, path, &reason, err);
 }
 
-/* The manifest, and what may be a folder. */
+/* The manifest, libraries, and what may be a folder. */
 static int is_candidate(const struct dirent *item) {
     if (strcmp(item->d_name, MANIFEST) == 0) return 1;
     return item->d_name[0] != '.' &&
-           (item->d_type == DT_DIR || item->d_type == DT_LNK ||
-            item->d_type == DT_UNKNOWN);
+           (is_library(item->d_name) || item->d_type == DT_DIR ||
+            item->d_type == DT_LNK || item->d_type == DT_UNKNOWN);
+}
+
+/* That the manifest added last names; "" when it names none. */
+static const char *library_of_last(const struct registry *registry) {
+    const struct manifest *manifest =
+        registry->entries[registry->entry_count - 1].manifest;
+    return manifest ? manifest->library : "";
 }
 
 /* Not alphasort, whose order is the locale's. */
@@ -170,9 +216,12 @@ static lathe_status scan_items(struct registry *registry, const char *folder, in
     for (int i = 0; i < count; i++)
         if (strcmp(items[i]->d_name, MANIFEST) == 0) has_manifest = true;
     if (has_manifest) status = add_manifest(registry, folder, distrust, err);
-    for (int i = 0; status == LATHE_OK && depth < DEPTH_MAX && i < count; i++) {
-        if (strcmp(items[i]->d_name, MANIFEST) == 0) continue;
-        char *path = path_join(folder, items[i]->d_name);
+    const char *own =
+        has_manifest && status == LATHE_OK ? library_of_last(registry) : "";
+    for (int i = 0; status == LATHE_OK && i < count; i++) {
+        const char *name = items[i]->d_name;
+        if (strcmp(name, MANIFEST) == 0 || strcmp(name, own) == 0) continue;
+        char *path = path_join(folder, name);
         status =
             path ? scan_entry(registry, path, depth + 1, has_manifest, distrust, err)
                  : fail(err, LATHE_ENOMEM, "out of memory");
@@ -281,7 +330,11 @@ static lathe_status scan_standard(struct registry *registry, struct error *err) 
                             text_copy(LATHE_LIBDIR "/lathe/plugins"), err);
     char *program = status == LATHE_OK ? path_of_program() : NULL;
     char *parent = program ? path_directory(program) : NULL;
-    if (parent)
+    if (parent) /* an installed tree that was moved */
+        status =
+            scan_place(registry, "system",
+                       path_join(parent, LATHE_MOVED_LIBDIR "/lathe/plugins"), err);
+    if (parent && status == LATHE_OK)
         status =
             scan_place(registry, "build", path_join(parent, LATHE_BUILD_PLUGINS), err);
     free(parent);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "elf.h"
+#include "elf_parts.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -20,17 +19,8 @@
 #error "name this machine's ELF number here"
 #endif
 
-#define SEGMENTS_MAX 128
 #define ENTRIES_MAX 4096
 #define STRING_MAX 4096
-
-struct elf {
-    int fd;
-    uint64_t size;
-    int segment_count;
-    Elf64_Phdr segments[SEGMENTS_MAX];
-    uint64_t strings, strings_size; /* the dynamic string table, in the file */
-};
 
 /* Every refusal but those of the system's. */
 #define refuse(err, ...) fail(err, LATHE_EMISSING, __VA_ARGS__)
@@ -49,8 +39,8 @@ static bool is_inside(const struct elf *elf, uint64_t offset, uint64_t count) {
     return offset <= elf->size && count <= elf->size - offset;
 }
 
-static lathe_status read_at(const struct elf *elf, uint64_t offset, void *bytes,
-                            uint64_t count, struct error *err) {
+lathe_status elf_read_at(const struct elf *elf, uint64_t offset, void *bytes,
+                         uint64_t count, struct error *err) {
     ssize_t got = pread(elf->fd, bytes, count, (off_t)offset);
     if (got < 0) return fail(err, LATHE_EIO, "it cannot be read: %s", strerror(errno));
     if ((uint64_t)got == count) return LATHE_OK;
@@ -77,7 +67,7 @@ static lathe_status read_header(const struct elf *elf, Elf64_Ehdr *header,
     if (elf->size < sizeof *header)
         return refuse(err, "it is not a shared object: it has only %llu bytes",
                       (unsigned long long)elf->size);
-    lathe_status status = read_at(elf, 0, header, sizeof *header, err);
+    lathe_status status = elf_read_at(elf, 0, header, sizeof *header, err);
     if (!status) status = check_ident(header->e_ident, err);
     if (status) return status;
     if (header->e_machine != MACHINE)
@@ -118,23 +108,23 @@ static lathe_status check_segments(const struct elf *elf, struct error *err) {
     return LATHE_OK;
 }
 
-static lathe_status read_segments(struct elf *elf, struct error *err) {
+lathe_status elf_read_segments(struct elf *elf, struct error *err) {
     Elf64_Ehdr header;
     lathe_status status = read_header(elf, &header, err);
     if (status) return status;
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phnum == 0 ||
-        header.e_phnum > SEGMENTS_MAX)
+        header.e_phnum > ELF_SEGMENTS_MAX)
         return refuse(err,
                       "it is damaged: %u program headers of %u bytes (1 to %d of %zu "
                       "are allowed)",
-                      header.e_phnum, header.e_phentsize, SEGMENTS_MAX,
+                      header.e_phnum, header.e_phentsize, ELF_SEGMENTS_MAX,
                       sizeof(Elf64_Phdr));
     uint64_t bytes = (uint64_t)header.e_phnum * sizeof(Elf64_Phdr);
     if (!is_inside(elf, header.e_phoff, bytes))
         return refuse(err,
                       "the file is shorter than its program headers: it has %llu bytes",
                       (unsigned long long)elf->size);
-    status = read_at(elf, header.e_phoff, elf->segments, bytes, err);
+    status = elf_read_at(elf, header.e_phoff, elf->segments, bytes, err);
     if (status) return status;
     elf->segment_count = header.e_phnum;
     return check_segments(elf, err);
@@ -160,7 +150,7 @@ static lathe_status read_string(const struct elf *elf, uint64_t index,
         return refuse(err, "it is damaged: a name lies outside of its string table");
     uint64_t count = elf->strings_size - index;
     if (count > STRING_MAX) count = STRING_MAX;
-    lathe_status status = read_at(elf, elf->strings + index, string, count, err);
+    lathe_status status = elf_read_at(elf, elf->strings + index, string, count, err);
     if (status == LATHE_OK && memchr(string, 0, count) == NULL)
         return refuse(err, "it is damaged: a name in its string table has no end");
     return status;
@@ -246,7 +236,8 @@ static lathe_status check_dynamic(struct elf *elf, struct error *err) {
         return refuse(err, "it is damaged: it has no dynamic section");
     Elf64_Dyn *entries = malloc(count * sizeof *entries);
     if (!entries) return fail(err, LATHE_ENOMEM, "out of memory");
-    lathe_status status = read_at(elf, offset, entries, count * sizeof *entries, err);
+    lathe_status status =
+        elf_read_at(elf, offset, entries, count * sizeof *entries, err);
     if (!status) status = check_entries(elf, entries, count, err);
     free(entries);
     return status;
@@ -254,6 +245,6 @@ static lathe_status check_dynamic(struct elf *elf, struct error *err) {
 
 lathe_status elf_check(int fd, int64_t size, struct error *err) {
     struct elf elf = {.fd = fd, .size = (uint64_t)size};
-    lathe_status status = read_segments(&elf, err);
+    lathe_status status = elf_read_segments(&elf, err);
     return !status ? check_dynamic(&elf, err) : status;
 }

@@ -14,5 +14,9 @@
  * mapped whole, and that looks for no library relative to its own or to the current
  * directory? LATHE_EMISSING with the reason; where is the caller's to say. */
 lathe_status elf_check(int fd, int64_t size, struct error *err);
+/* The note of this owner and type that the file carries: *text is the caller's, ends
+ * with a NUL that *length does not count, and is NULL when there is none. */
+lathe_status elf_note(int fd, int64_t size, const char *owner, uint32_t type,
+                      char **text, size_t *length, struct error *err);
 
 #endif

@@ -23,6 +23,8 @@ int command_plugins(int argc, char **argv);
 int command_inspect(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_validate(int argc, char **argv);
+int command_new(int argc, char **argv);
+int command_schema(int argc, char **argv);
 int command_help(int argc, char **argv);
 
 /* Prints what, where and help on stderr, a line each. */

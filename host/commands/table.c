@@ -14,6 +14,8 @@ static const struct command table[] = {
     {"validate", "check an experiment file, running nothing", command_validate},
     {"plugins", "list the plugins that are found, and those refused", command_plugins},
     {"inspect", "show a plugin's options, their ranges and defaults", command_inspect},
+    {"new", "make a plugin to begin with", command_new},
+    {"schema", "print the JSON Schema of experiments, for editors", command_schema},
     {"help", "explain a command", command_help},
 };
 

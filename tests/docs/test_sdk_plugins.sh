@@ -20,9 +20,9 @@ for ((n = 1; ; n++)); do
         eval "${compile//loss-spike/$name} -lm"
     )
 done
-ls -d loss-spike circle adagrad
+ls -d loss-spike circle adagrad radial
 mv plugin.json mine.json
-lathe plugins --plugin-path . | grep -E ' (loss-spike|circle|adagrad) '
+lathe plugins --plugin-path . | grep -E ' (loss-spike|circle|adagrad|radial) '
 
 lathe run mine.json seed=7 --plugin-path . --run-dir run
 cut -c 1-100 run/metrics.jsonl | tail -n 2

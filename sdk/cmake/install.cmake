@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# cmake --install: the program, the library, the headers, what builds plugins and finds the
+# library, and the shipped plugins. Every file may be moved together with the others: paths
+# are relative to the files they are in.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(cmake ${CMAKE_INSTALL_LIBDIR}/cmake/lathe)
+set(plugins ${CMAKE_INSTALL_LIBDIR}/lathe/plugins)
+set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(program ${CMAKE_INSTALL_BINDIR}/lathe)
+set(here ${CMAKE_CURRENT_LIST_DIR})
+file(RELATIVE_PATH prefix /${pkgconfig} /)
+string(REGEX REPLACE "/$" "" prefix "${prefix}")
+
+install(TARGETS liblathe-shared EXPORT lathe-targets)
+install(TARGETS lathe liblathe)
+install(EXPORT lathe-targets NAMESPACE lathe:: DESTINATION ${cmake})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/lathe TYPE INCLUDE)
+install(FILES ${here}/lathe-plugin.cmake ${here}/plugin.map DESTINATION ${cmake})
+configure_package_config_file(${here}/lathe-config.cmake.in
+  ${PROJECT_BINARY_DIR}/lathe-config.cmake INSTALL_DESTINATION ${cmake}
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR plugins program)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/lathe-config-version.cmake
+  COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/lathe-config.cmake
+  ${PROJECT_BINARY_DIR}/lathe-config-version.cmake DESTINATION ${cmake})
+foreach(name IN ITEMS lathe lathe-plugin)
+  configure_file(${here}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig})
+endforeach()
+install(DIRECTORY ${PROJECT_BINARY_DIR}/plugins/ DESTINATION ${plugins}
+  FILES_MATCHING PATTERN plugin.json PATTERN "*.so"
+  PATTERN CMakeFiles EXCLUDE PATTERN variants EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/manifests/ DESTINATION
+  ${CMAKE_INSTALL_DATADIR}/lathe/manifests FILES_MATCHING PATTERN "*.json")
+install(FILES ${PROJECT_BINARY_DIR}/host/lathe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+  OPTIONAL)
+install(FILES ${PROJECT_BINARY_DIR}/host/lathe-plugin.7
+  DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 OPTIONAL)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
+install(FILES ${PROJECT_SOURCE_DIR}/sdk/README.md RENAME sdk.md TYPE DOC)
+install(FILES ${PROJECT_SOURCE_DIR}/manifests/README.md RENAME manifests.md TYPE DOC)
