@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fenv.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,10 @@ static char *path_of_job(const struct checkpoints *c) {
 
 static void *work(void *context) {
     struct checkpoints *c = context;
+    const struct sched_param none = {0};
     fesetenv(FE_DFL_ENV); /* a thread begins with its maker's */
+    /* Woken where the loop runs, it waits for the loop instead of stopping it. */
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &none);
     pthread_mutex_lock(&c->lock);
     for (;;) {
         while (c->phase == IDLE) pthread_cond_wait(&c->change, &c->lock);

@@ -106,7 +106,7 @@ static lathe_status read_back(const struct checkpoints_job *job, const char *asi
     char *path = path_join(job->folder, aside);
     if (!path) return fail(err, LATHE_ENOMEM, "no memory to read it back");
     lathe_status status = safetensors_open_whole(path, &file, err);
-    if (status == LATHE_EDATA)
+    if (status && status != LATHE_ENOMEM)
         status = fail(err, LATHE_EIO, "it was written, and reads back otherwise: %s",
                       err->what);
     safetensors_close(file);

@@ -12,7 +12,6 @@
 
 #include "base/digest.h"
 #include "base/path.h"
-#include "json.h"
 #include "workers.h"
 
 #ifdef __clang__
@@ -204,9 +203,9 @@ static void destroy(struct environment *environment) {
 
 lathe_status environment_begin(struct rundir *rundir, const char *blas,
                                const struct environment_plugin *plugins,
-                               size_t plugin_count, const char *const *files,
-                               size_t file_count, struct environment **environment,
-                               struct error *err) {
+                               size_t plugin_count, const struct json *notes,
+                               const char *const *files, size_t file_count,
+                               struct environment **environment, struct error *err) {
     *environment = NULL;
     if (!rundir_path(rundir)) return LATHE_OK;
     struct environment *made = calloc(1, sizeof *made);
@@ -223,6 +222,7 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas,
     if (!made->is_broken) {
         put_head(made, blas);
         put_plugins(made, plugins, plugin_count);
+        put(made, made->root, "notes", notes ? json_clone(notes) : json_make_map());
     }
     lathe_status status = write_environment(made, err);
     if (!status && file_count) status = start_thread(made, err);

@@ -7,6 +7,7 @@
 #define HOST_ENVIRONMENT_H
 
 #include "base/log.h"
+#include "json.h"
 #include "rundir.h"
 
 struct environment;
@@ -19,12 +20,12 @@ struct environment_plugin {
 
 /* Starts: remembers the (copied) lists, writes environment.json without the digests of
  * data, and starts the thread. Without a directory nothing is done. `blas`:
- * "OpenBLAS SkylakeX", or NULL. */
+ * "OpenBLAS SkylakeX", or NULL. `notes`: {plugin: {name: text}}. */
 lathe_status environment_begin(struct rundir *rundir, const char *blas,
                                const struct environment_plugin *plugins,
-                               size_t plugin_count, const char *const *files,
-                               size_t file_count, struct environment **environment,
-                               struct error *err);
+                               size_t plugin_count, const struct json *notes,
+                               const char *const *files, size_t file_count,
+                               struct environment **environment, struct error *err);
 /* Lets environment_end not wait: files that are not done get an "error" instead of a
  * digest. Safe in a signal handler; NULL is fine. */
 void environment_cancel(struct environment *environment);

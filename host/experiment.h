@@ -44,6 +44,8 @@ struct expectation {
     double bound;
 };
 
+enum prefetch { PREFETCH_AUTO = 0, PREFETCH_OFF, PREFETCH_ON };
+
 struct train_settings {
     struct durations until;
     int64_t batch, accumulate, shards, threads; /* threads 0: min(shards, cores) */
@@ -54,6 +56,7 @@ struct train_settings {
     bool skips_nonfinite; /* else the run ends */
     const char *only;     /* patterns of the parameters that are trained */
     bool keeps_slots;     /* of the optimizer of the stage before */
+    enum prefetch prefetch;
 };
 
 /* What training begins from. */
@@ -115,10 +118,12 @@ const struct use *experiment_data(const struct experiment *experiment,
 const char *experiment_origin(const struct experiment *experiment, const char *path);
 /* The experiment again, complete, stages and all; the caller's; NULL: out of memory. */
 struct json *experiment_whole(const struct experiment *experiment);
-/* That, with "origin": { "optimizer.lr": "file", … } and the
- * directories that --plugin-path gave, as "plugin_path". Can be opened again. */
+/* That, with "origin": { "optimizer.lr": "file", … }, the directories that
+ * --plugin-path gave, as "plugin_path", and what `run` it is of, unless NULL. Can be
+ * opened again. */
 void experiment_write_resolved(const struct experiment *experiment,
-                               const char *const *plugin_paths, struct text *text);
+                               const char *const *plugin_paths, const char *run,
+                               struct text *text);
 /* Is the option at an override path the path of a file of data? */
 bool experiment_is_path(const struct experiment *experiment, const char *path);
 /* Takes the seed of an earlier run, where this one was drawn. LATHE_ENOMEM. */

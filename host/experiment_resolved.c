@@ -120,10 +120,12 @@ static bool put_plugin_paths(const char *const *paths, struct json *root) {
 }
 
 void experiment_write_resolved(const struct experiment *experiment,
-                               const char *const *plugin_paths, struct text *text) {
+                               const char *const *plugin_paths, const char *run,
+                               struct text *text) {
     struct json *root = experiment_whole(experiment), *origins = json_make_map();
-    const bool is_done =
-        root && origins && put_origins(experiment, experiment->resolved, "", origins);
+    const bool is_done = root && origins &&
+                         (!run || json_put(root, "run", json_make_text(run))) &&
+                         put_origins(experiment, experiment->resolved, "", origins);
     if (is_done && json_put(root, "origin", origins) &&
         put_plugin_paths(plugin_paths, root)) {
         json_write(root, text, 2);

@@ -41,6 +41,11 @@ void experiment_check_train(struct opening *opening) {
                          "clip_norm and clip_value are both in force");
 }
 
+static enum prefetch read_prefetch(const struct json *value) {
+    if (json_kind(value) != JSON_BOOLEAN) return PREFETCH_AUTO;
+    return json_truth(value) ? PREFETCH_ON : PREFETCH_OFF;
+}
+
 void experiment_read_train(struct experiment *experiment) {
     const struct json *train = json_get(experiment->resolved, "train");
     struct train_settings *settings = &experiment->train;
@@ -53,6 +58,7 @@ void experiment_read_train(struct experiment *experiment) {
     settings->threads = json_whole(json_get(train, "threads"));
     settings->clip_norm = json_number(json_get(train, "clip_norm"));
     settings->clip_value = json_number(json_get(train, "clip_value"));
+    settings->prefetch = read_prefetch(json_get(train, "prefetch"));
     settings->flush_denormals =
         strcmp(json_text(json_get(train, "denormals")), "flush") == 0;
     settings->only = json_text(json_get(train, "only"));

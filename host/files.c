@@ -2,6 +2,7 @@
 #include "files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,17 +14,21 @@
 #include "base/grow.h"
 #include "base/text.h"
 
+#define WATCHED_MAX 64 /* files that are kept open to see how long they are */
+
 struct data_file {
     char *path; /* as it was first asked for */
     dev_t device;
     ino_t inode;
     void *bytes; /* NULL: only noted so far */
     int64_t count, mapped;
+    int fd; /* of a plain file that is mapped, to see how long it is; -1 */
+    _Atomic(bool) is_mended;
 };
 
 struct files {
     struct data_file *items;
-    size_t count;
+    size_t count, open_count;
 };
 
 lathe_status files_create(struct files **files, struct error *err) {
@@ -49,7 +54,8 @@ static struct data_file *add_file(struct files *files, const char *path,
     char *copy = text_copy(path);
     if (!copy) return NULL;
     struct data_file *file = &files->items[files->count++];
-    *file = (struct data_file){copy, info->st_dev, info->st_ino, NULL, 0, 0};
+    *file = (struct data_file){
+        .path = copy, .device = info->st_dev, .inode = info->st_ino, .fd = -1};
     return file;
 }
 
@@ -105,6 +111,46 @@ static lathe_status fill_file(struct data_file *file, int fd, int64_t size,
     return status;
 }
 
+/* What was inflated is memory of our own. */
+static void watch(struct files *files, struct data_file *file, int fd, int64_t size) {
+    if (size == 0 || file->count != size || files->open_count == WATCHED_MAX) return;
+    file->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (file->fd >= 0) files->open_count++;
+}
+
+static bool is_shorter(const struct data_file *file) {
+    struct stat info;
+    if (file->is_mended) return true;
+    return file->fd >= 0 && !fstat(file->fd, &info) && info.st_size < file->count;
+}
+
+lathe_status files_check(const struct files *files, struct error *err) {
+    for (size_t i = 0; i < files->count; i++)
+        if (is_shorter(&files->items[i]))
+            return fail(err, LATHE_EDATA,
+                        "%.300s has become shorter than the %lld bytes that it had",
+                        files->items[i].path, (long long)files->items[i].count);
+    return LATHE_OK;
+}
+
+bool files_mend(struct files *files, const void *address) {
+    const int number = errno;
+    const uintptr_t at = (uintptr_t)address, page = (uintptr_t)getpagesize();
+    bool is_mended = false;
+    for (size_t i = 0; files && i < files->count && !is_mended; i++) {
+        struct data_file *file = &files->items[i];
+        const uintptr_t begin = (uintptr_t)file->bytes;
+        if (!begin || at < begin || at >= begin + (uintptr_t)file->mapped) continue;
+        const uintptr_t from = at - at % page;
+        file->is_mended = true;
+        is_mended =
+            mmap((void *)from, begin + (uintptr_t)file->mapped - from, PROT_READ,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+    }
+    errno = number;
+    return is_mended;
+}
+
 lathe_status files_map(struct files *files, const char *path, const void **bytes,
                        int64_t *count, struct error *err) {
     int fd;
@@ -112,7 +158,10 @@ lathe_status files_map(struct files *files, const char *path, const void **bytes
     lathe_status status = file_open(path, &fd, &size, err);
     if (status) return status;
     struct data_file *file = enter_file(files, fd, path, &status, err);
-    if (file && !file->bytes) status = fill_file(file, fd, size, path, err);
+    if (file && !file->bytes) {
+        status = fill_file(file, fd, size, path, err);
+        if (!status) watch(files, file, fd, size);
+    }
     close(fd);
     if (!file || status) return status;
     *bytes = file->bytes;
@@ -137,6 +186,7 @@ void files_destroy(struct files *files) {
     if (!files) return;
     for (size_t i = 0; i < files->count; i++) {
         struct data_file *file = &files->items[i];
+        if (file->fd >= 0) close(file->fd);
         if (file->bytes) munmap(file->bytes, (size_t)file->mapped);
         free(file->path);
     }

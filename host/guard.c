@@ -48,7 +48,8 @@ static void read_locale(char *name, size_t size) {
     snprintf(name, size, "%s", now ? now : "");
 }
 
-int guard_threads(void) {
+/* 0 when it cannot be told. */
+static int count_threads(void) {
     DIR *tasks = opendir("/proc/self/task");
     int count = 0;
     for (const struct dirent *task; tasks && (task = readdir(tasks));)
@@ -57,16 +58,15 @@ int guard_threads(void) {
     return count;
 }
 
-/* A thread has the name of the one that started it, so those that come between begin
- * and end can be told from what others start meanwhile. */
-static void mark(struct guard *guard) {
+void guard_threads_begin(struct guard_threads *threads) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     const uint32_t unique = (uint32_t)now.tv_nsec ^ (uint32_t)gettid() << 12;
-    snprintf(guard->mark, sizeof guard->mark, "lathe-%08x", unique);
-    if (pthread_getname_np(pthread_self(), guard->name, sizeof guard->name))
-        guard->name[0] = 0;
-    if (guard->name[0]) pthread_setname_np(pthread_self(), guard->mark);
+    threads->count = count_threads();
+    snprintf(threads->mark, sizeof threads->mark, "lathe-%08x", unique);
+    if (pthread_getname_np(pthread_self(), threads->name, sizeof threads->name))
+        threads->name[0] = 0;
+    if (threads->name[0]) pthread_setname_np(pthread_self(), threads->mark);
 }
 
 static bool is_named(const char *task, const char *name) {
@@ -79,14 +79,13 @@ static bool is_named(const char *task, const char *name) {
     return !strcmp(found, name);
 }
 
-/* Threads that the calling one started since; gives it back its name. */
-static int started(const struct guard *guard) {
+int guard_threads_end(const struct guard_threads *threads) {
     int count = 0;
-    if (guard->name[0]) pthread_setname_np(pthread_self(), guard->name);
-    if (guard_threads() <= guard->threads) return 0;
+    if (threads->name[0]) pthread_setname_np(pthread_self(), threads->name);
+    if (count_threads() <= threads->count) return 0;
     DIR *tasks = opendir("/proc/self/task");
     for (const struct dirent *task; tasks && (task = readdir(tasks));)
-        count += task->d_name[0] != '.' && is_named(task->d_name, guard->mark);
+        count += task->d_name[0] != '.' && is_named(task->d_name, threads->mark);
     if (tasks) closedir(tasks);
     return count;
 }
@@ -99,8 +98,7 @@ void guard_begin(struct guard *guard) {
     read_locale(guard->locale, sizeof guard->locale);
     read_directory(guard->directory, sizeof guard->directory);
     guard->umask = read_umask();
-    guard->threads = guard_threads();
-    mark(guard);
+    guard_threads_begin(&guard->threads);
 }
 
 static int warn(struct log *log, const char *who, const char *what) {
@@ -154,7 +152,7 @@ int guard_end(const struct guard *guard, struct log *log, const char *who) {
         umask(guard->umask);
         changed += warn(log, who, "the file mode mask (umask)");
     }
-    int more = started(guard);
+    int more = guard_threads_end(&guard->threads);
     if (more > 0)
         log_line(log, LATHE_LOG_WARNING,
                  "%s started %d threads of its own: they compete with the host's", who,

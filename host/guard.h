@@ -15,6 +15,16 @@
 
 #define GUARD_SIGNALS 32
 
+/* Which threads the calling one starts meanwhile: a thread has the name of the one that
+ * starts it, so that what others start is not counted. One that names itself is
+ * overlooked. */
+struct guard_threads {
+    int count;               /* of the process */
+    char name[16], mark[16]; /* of the calling thread: its own, and meanwhile */
+};
+void guard_threads_begin(struct guard_threads *threads);
+int guard_threads_end(const struct guard_threads *threads); /* how many it started */
+
 struct guard {
     fenv_t arithmetic;
     uint32_t control; /* of SSE: rounding, traps, denormals */
@@ -23,12 +33,8 @@ struct guard {
     char locale[128];
     char directory[512]; /* "" when it could not be told */
     mode_t umask;
-    int threads;
-    char name[16], mark[16]; /* of the calling thread: its own, and meanwhile */
+    struct guard_threads threads;
 };
-
-/* Threads of this process; 0 when it cannot be told. */
-int guard_threads(void);
 
 void guard_begin(struct guard *guard);
 /* Puts back what differs and logs one warning for each, naming `who`. Returns how

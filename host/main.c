@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "commands/arguments.h"
+#include "commands/crash.h"
+#include "commands/output.h"
 #include "commands/table.h"
 #include "commands/trial.h"
 
@@ -60,25 +62,13 @@ static int dispatch(int argc, char **argv) {
     return command->function(argc - 1, argv + 1);
 }
 
-/* What a command printed has to arrive; a reader that has gone needs no message. */
-static int finish_output(int code) {
-    errno = 0;
-    if (!fflush(stdout) && !ferror(stdout)) return code;
-    if (code) return code;
-    if (errno != EPIPE) {
-        struct error err = {0};
-        fail(&err, LATHE_EIO, "cannot write to standard output%s%s", errno ? ": " : "",
-             errno ? strerror(errno) : "");
-        command_print_error(&err);
-    }
-    return error_exit_code(LATHE_EIO);
-}
-
 int main(int argc, char **argv) {
     fill_descriptors();
     limit_blas_threads();
     signal(SIGPIPE, SIG_IGN); /* both are told as errors of a write */
     signal(SIGXFSZ, SIG_IGN);
     if (argc > 1 && !strcmp(argv[1], TRIAL_WORD)) return trial_serve(argc, argv);
-    return finish_output(dispatch(argc, argv));
+    atexit(crash_refuse_exit);
+    at_quick_exit(crash_refuse_exit);
+    return output_finish(dispatch(argc, argv));
 }

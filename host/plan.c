@@ -87,6 +87,7 @@ static bool push_plugin(const lathe_session *s, const struct plugin *plugin,
     put_text(&to, "library", m->linked ? NULL : m->library_path);
     put(&to, "points", describe_points(s, plugin));
     put_text(&to, "saves", when_saved(s, plugin));
+    put(&to, "notes", plugin->notes ? json_clone(plugin->notes) : json_make_map());
     bool is_done = push(list, finish(&to));
     for (size_t i = 0; is_done && i < plugin->use->nested_count; i++)
         is_done = push_plugin(s, &plugin->nested[i], list);
@@ -211,6 +212,17 @@ static struct json *describe_slices(const lathe_session *s) {
     return finish(&to);
 }
 
+static struct json *describe_prefetch(const lathe_session *s) {
+    const char *obstacle = session_ahead_obstacle(s);
+    const bool is_on = s->experiment->train.prefetch == PREFETCH_ON;
+    const char *why = is_on ? "train.prefetch is true"
+                            : "a core is idle; both ways are tried, the faster is kept";
+    struct making to = make();
+    put_text(&to, "ahead", obstacle ? "no" : is_on ? "yes" : "when it pays");
+    put_text(&to, "why", obstacle ? obstacle : why);
+    return finish(&to);
+}
+
 /* ---- the rate ---- */
 
 #define RATES_MAX 100000 /* steps that are asked about, evenly spread over more */
@@ -327,6 +339,7 @@ struct json *plan_describe(lathe_session *s) {
     put(&to, "data", describe_data(s));
     put(&to, "loop", describe_loop(s));
     put(&to, "slices", describe_slices(s));
+    put(&to, "prefetch", describe_prefetch(s));
     put(&to, "rate", describe_rate(s));
     put(&to, "parameters", describe_parameters(s));
     put(&to, "memory", describe_memory(s));
@@ -368,4 +381,16 @@ void plan_note_crash(const lathe_session *s, int directory, int exit_code) {
                                       .epoch = s->now.epoch,
                                       .step = s->now.step};
     rundir_patch_status(directory, &status);
+}
+
+void plan_end_record(const lathe_session *s, struct plain *record) {
+    plain_add(record, "{\"event\":\"end\",\"reason\":\"failed\",\"epochs\":");
+    plain_add_number(record, s ? session_whole_epochs(s) : 0);
+    plain_add(record, ",\"steps\":");
+    plain_add_number(record, s ? s->now.step : 0);
+    plain_add(record, ",\"samples\":");
+    plain_add_number(record, s ? s->now.samples : 0);
+    plain_add(record, ",\"run\":");
+    plain_add_json(record, s ? plan_directory(s) : NULL);
+    plain_add(record, ",\"metrics\":{}}");
 }

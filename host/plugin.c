@@ -64,8 +64,26 @@ void plugin_finish(struct plugin *plugin) {
         plugin_finish(&plugin->nested[i]);
     free(plugin->nested);
     free(plugin->failures);
+    json_close(plugin->notes);
+    plugin->notes = NULL;
     plugin->nested = NULL;
     plugin->failures = NULL;
+}
+
+void plugin_add_time(struct plugin *plugin, int function, int64_t nanoseconds) {
+    __atomic_fetch_add(&plugin->times[function].calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&plugin->times[function].nanoseconds, nanoseconds,
+                       __ATOMIC_RELAXED);
+}
+
+void plugin_hear(struct plugin *plugin, int worker) {
+    for (int i = 0; i < plugin->worker_count; i++)
+        if (i != worker) plugin->failures[i].status = LATHE_OK;
+}
+
+void plugin_forget(struct plugin *plugin) {
+    plugin_hear(plugin, -1);
+    plugin->misuse.status = LATHE_OK;
 }
 
 static bool is_ours(lathe_status status) {
@@ -88,7 +106,6 @@ lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
              returned);
     if (said && said->help[0]) error_help(err, "%s", said->help);
     error_where(err, "%s in %s", plugin->label, function);
-    for (int i = 0; plugin->failures && i < plugin->worker_count; i++)
-        plugin->failures[i].status = LATHE_OK;
+    if (plugin->failures) plugin_hear(plugin, -1);
     return status;
 }

@@ -57,6 +57,7 @@ struct plugin {
     struct error misuse; /* the first service called wrongly; status LATHE_OK: none */
     struct error *failures; /* [workers]: what lathe_fail said last on that thread */
     int worker_count;
+    struct json *notes; /* {name: text} of how it works; NULL: it said nothing */
     struct {
         int64_t calls, nanoseconds;
     } times[PLUGIN_TIMED_MAX]; /* by function, where the session is profiled */
@@ -72,6 +73,12 @@ void plugin_finish(struct plugin *plugin); /* destroys it, then the nested ones 
  * gave, and who; the caller adds when. Returns the status, made one of ours. */
 lathe_status plugin_failure(struct plugin *plugin, lathe_status status,
                             const char *function, struct error *err);
+/* Of what lathe_fail said on several threads, only this one's counts; -1: none's. */
+void plugin_hear(struct plugin *plugin, int worker);
+/* What it said and did wrong never happened. */
+void plugin_forget(struct plugin *plugin);
+/* A call of it is over, where the session is profiled. [any] */
+void plugin_add_time(struct plugin *plugin, int function, int64_t nanoseconds);
 /* A service was called wrongly: remembered once, to fail the present or next call with
  * this status. [any] */
 __attribute__((format(printf, 3, 4))) void plugin_misuse(struct plugin *plugin,

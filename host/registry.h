@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which plugins are there. The places of the search path are scanned in order, the
  * entries of each in byte order: plugin.json at its root, in its folders and in theirs
- * (names that begin with '.' are left out), then libraries that carry their manifest.
+ * (names that begin with '.' are left out), and libraries that carry their manifest.
  * The first sound one of a kind and name wins; what is wrong with one keeps no other
  * from being found. No library is opened: each is only looked at, as dylib_check does,
  * and refused if store.h has that it was. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/plain.h"
 
 static const char magic[8] = "lathe/r1";
 
@@ -84,46 +85,26 @@ bool ring_last(const struct ring *ring, int i, struct ring_call *call) {
     return true;
 }
 
-/* snprintf is not for signal handlers. */
-struct line {
-    char *at;
-    size_t length, size;
-};
-
-static void add(struct line *line, const char *text, size_t most) {
-    for (size_t i = 0; i < most && text[i]; i++)
-        if (line->length + 1 < line->size) line->at[line->length++] = text[i];
-}
-
-static void add_number(struct line *line, uint64_t number) {
-    char digits[20];
-    size_t first = sizeof digits;
-    do digits[--first] = (char)('0' + number % 10);
-    while (number /= 10);
-    add(line, digits + first, sizeof digits - first);
-}
-
 size_t ring_describe(const struct ring *ring, const struct ring_call *call, char *line,
                      size_t size) {
     const uint64_t plugin = call->what >> 16 & 0xFFFF,
                    function = call->what >> 8 & 0xFF;
-    struct line to = {line, 0, size};
+    struct plain to = {line, 0, size};
     if (!size) return 0;
-    add(&to, plugin < RING_PLUGINS ? ring->plugins[plugin] : "?",
-        sizeof ring->plugins[0]);
-    add(&to, " in ", 4);
-    add(&to, function < RING_FUNCTIONS ? ring->functions[function] : "?",
-        sizeof ring->functions[0]);
+    plain_add_some(&to, plugin < RING_PLUGINS ? ring->plugins[plugin] : "?",
+                   sizeof ring->plugins[0]);
+    plain_add(&to, " in ");
+    plain_add_some(&to, function < RING_FUNCTIONS ? ring->functions[function] : "?",
+                   sizeof ring->functions[0]);
     if (call->what >> 32) { /* else before the first epoch: while it was made, say */
-        add(&to, " at epoch ", 10);
-        add_number(&to, call->what >> 32);
-        add(&to, " step ", 6);
-        add_number(&to, (uint64_t)call->step);
+        plain_add(&to, " at epoch ");
+        plain_add_number(&to, (int64_t)(call->what >> 32));
+        plain_add(&to, " step ");
+        plain_add_number(&to, call->step);
     }
-    add(&to, " (thread ", 9);
-    add_number(&to, call->what & 0xFF);
-    add(&to, ")", 1);
-    line[to.length] = 0;
+    plain_add(&to, " (thread ");
+    plain_add_number(&to, (int64_t)(call->what & 0xFF));
+    plain_add(&to, ")");
     return to.length;
 }
 

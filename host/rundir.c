@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +18,10 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "rundir_parts.h"
 
 #define NAME_MAX_BYTES 100
-#define STATUS_BYTES 512 /* of status.json, blanks at its end included */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
-
-struct rundir {
-    char *path;     /* absolute; NULL: nothing is written */
-    int made_count; /* of directories at the end of path, that were made for it */
-    bool is_reopened;
-    DIR *directory;        /* open and locked */
-    pthread_mutex_t mutex; /* lines come from any thread; guards the files */
-    struct text files;     /* names of those that were made, each with its NUL */
-};
 
 /* ---- the directory ---- */
 
@@ -86,6 +77,31 @@ static lathe_status make_directory(struct rundir *rundir, struct error *err) {
     return LATHE_OK;
 }
 
+/* Is nothing in it but what a process leaves that was killed before its run could be
+ * resumed? What was killed while it was written aside goes. */
+static bool is_unused(struct rundir *rundir) {
+    static const char *const early[] = {"status.json", "log.txt", "experiment.json"};
+    const int folder = dirfd(rundir->directory);
+    struct stat status;
+    bool is_left = false, has_more = false;
+    for (const struct dirent *entry; (entry = readdir(rundir->directory)) != NULL;) {
+        const char *name = entry->d_name;
+        bool is_early = false;
+        for (size_t i = 0; i < sizeof early / sizeof *early; i++)
+            if (!strcmp(name, early[i])) is_early = true;
+        if (!fnmatch(".*.*[0-9].tmp", name, FNM_PERIOD))
+            unlinkat(folder, name, 0);
+        else if (is_early)
+            is_left = true;
+        else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+            has_more = true;
+    }
+    return !has_more &&
+           (!is_left ||
+            (!fstatat(folder, "status.json", &status, AT_SYMLINK_NOFOLLOW) &&
+             S_ISREG(status.st_mode) && status.st_size == RUN_STATUS_BYTES));
+}
+
 /* The lock comes before the look: of two runs that find the same empty directory, one
  * gets it. Where the file system knows no locks, there is none. */
 static lathe_status take_directory(struct rundir *rundir, struct error *err) {
@@ -93,9 +109,7 @@ static lathe_status take_directory(struct rundir *rundir, struct error *err) {
     if (!rundir->directory) return refuse(err, rundir->path, strerror(errno));
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return refuse(err, rundir->path, "another run is using it");
-    int names = 0; /* "." and ".." are there */
-    while (names < 3 && readdir(rundir->directory)) names++;
-    if (names > 2) return refuse(err, rundir->path, "it is not empty");
+    if (!is_unused(rundir)) return refuse(err, rundir->path, "it is not empty");
     if (access(rundir->path, W_OK | X_OK))
         return refuse(err, rundir->path, strerror(errno));
     return LATHE_OK;
@@ -137,13 +151,17 @@ static lathe_status take_again(struct rundir *rundir, struct error *err) {
     rundir->directory = opendir(path);
     if (!rundir->directory)
         return refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
-    if (faccessat(dirfd(rundir->directory), "resolved.json", F_OK, 0))
-        return refuse_run(err, path, LATHE_ENOTFOUND,
-                          "there is no resolved.json in it");
+    if (faccessat(dirfd(rundir->directory), "resolved.json", F_OK, 0)) {
+        refuse_run(err, path, LATHE_ENOTFOUND, "there is no resolved.json in it");
+        error_help(err, "a run that never began can be begun again: lathe run "
+                        "EXPERIMENT --run-dir DIR");
+        return LATHE_ENOTFOUND;
+    }
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return refuse_run(err, path, LATHE_ECREATE, "another process is at it");
     if (access(path, W_OK | X_OK))
         return refuse_run(err, path, LATHE_ECREATE, strerror(errno));
+    is_unused(rundir); /* which it is not, but what was killed goes */
     return LATHE_OK;
 }
 
@@ -207,6 +225,7 @@ lathe_status rundir_write(struct rundir *rundir, const char *name, const void *b
     pthread_mutex_lock(&rundir->mutex);
     note(rundir, name);
     lathe_status status = file_replace(path, bytes, count, err);
+    if (status) error_where(err, "%s", rundir->path);
     pthread_mutex_unlock(&rundir->mutex);
     free(path);
     return status;
@@ -278,97 +297,6 @@ lathe_status rundir_cut(struct rundir *rundir, const char *name, int64_t length,
     }
     if (status) error_where(err, "%s", rundir->path);
     return status;
-}
-
-/* ---- status.json ---- */
-
-/* When this process began, in clock ticks since boot: with pid and boot id it names the
- * process for ever. Field 22 of stat; the second one, the program's name, may hold
- * anything and ends with the last ')'. */
-static long long read_start(void) {
-    char *content;
-    if (file_read("/proc/self/stat", 4096, &content, NULL, NULL)) return 0;
-    const char *at = strrchr(content, ')');
-    for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
-    long long start = at ? strtoll(at + 1, NULL, 10) : 0;
-    free(content);
-    return start;
-}
-
-/* On a full disk nothing can be written aside, but over what is there. All of it is in
- * one page, so a reader sees the old one or the new one. */
-static bool overwrite_status(struct rundir *rundir, const struct text *text) {
-    const int flags = O_WRONLY | O_CLOEXEC | O_NOFOLLOW;
-    struct stat info;
-    pthread_mutex_lock(&rundir->mutex);
-    int fd = file_keep_clear(openat(dirfd(rundir->directory), "status.json", flags));
-    bool is_written = fd >= 0 && !fstat(fd, &info) &&
-                      info.st_size == (off_t)text->length &&
-                      pwrite(fd, text->data, text->length, 0) == info.st_size;
-    if (fd >= 0 && (fsync(fd) | close(fd))) is_written = false;
-    pthread_mutex_unlock(&rundir->mutex);
-    return is_written;
-}
-
-lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
-                                 struct error *err) {
-    char exit_code[16] = "null", *boot_id = NULL;
-    if (!rundir->path) return LATHE_OK;
-    if (status->reason) snprintf(exit_code, sizeof exit_code, "%d", status->exit_code);
-    file_read("/proc/sys/kernel/random/boot_id", 64, &boot_id, NULL, NULL);
-    struct text text = {0};
-    text_format(&text, "{\"state\": \"%s\", \"reason\": ", status->state);
-    text_json_string(&text, status->reason);
-    text_format(&text,
-                ", \"exit_code\": %s, \"epoch\": %lld, \"step\": %lld, \"pid\": %ld, "
-                "\"boot_id\": \"%.36s\", \"start_time\": %lld}",
-                exit_code, (long long)status->epoch, (long long)status->step,
-                (long)getpid(), boot_id ? boot_id : "", read_start());
-    const int blanks = STATUS_BYTES - 1 - (int)text.length;
-    text_format(&text, "%*s\n", blanks > 0 ? blanks : 0, "");
-    lathe_status result =
-        text.is_broken
-            ? fail(err, LATHE_ENOMEM, "no memory for status.json")
-            : rundir_write(rundir, "status.json", text.data, text.length, err);
-    if (result && !text.is_broken && overwrite_status(rundir, &text)) result = LATHE_OK;
-    text_finish(&text);
-    free(boot_id);
-    return result;
-}
-
-/* What a signal handler may do: no memory, no printf. */
-static size_t add_member(char *to, const char *key, const char *text,
-                         long long number) {
-    char digits[24];
-    size_t at = sizeof digits - 1;
-    digits[at] = 0;
-    do digits[--at] = (char)('0' + number % 10);
-    while ((number /= 10) > 0 && at);
-    return (size_t)(stpcpy(stpcpy(to, key), text ? text : digits + at) - to);
-}
-
-void rundir_patch_status(int directory, const struct run_status *status) {
-    char before[STATUS_BYTES + 1], now[3 * STATUS_BYTES];
-    int fd = openat(directory, "status.json", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return;
-    const bool is_whole = read(fd, before, STATUS_BYTES) == STATUS_BYTES;
-    before[STATUS_BYTES] = 0;
-    const char *rest = is_whole ? strstr(before, ", \"pid\"") : NULL;
-    const char *end = rest ? strchr(rest, '}') : NULL;
-    if (end) {
-        size_t length = add_member(now, "{\"state\": \"", status->state, 0);
-        length += add_member(now + length, "\", \"reason\": \"", status->reason, 0);
-        length +=
-            add_member(now + length, "\", \"exit_code\": ", NULL, status->exit_code);
-        length += add_member(now + length, ", \"epoch\": ", NULL, status->epoch);
-        length += add_member(now + length, ", \"step\": ", NULL, status->step);
-        memcpy(now + length, rest, (size_t)(end + 1 - rest));
-        length += (size_t)(end + 1 - rest);
-        memset(now + length, ' ', STATUS_BYTES);
-        now[STATUS_BYTES - 1] = '\n';
-        if (length < STATUS_BYTES) (void)!pwrite(fd, now, STATUS_BYTES, 0);
-    }
-    close(fd);
 }
 
 /* ---- the end ---- */

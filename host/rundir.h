@@ -17,8 +17,9 @@ struct rundir;
  * caller's, NULL without memory. Letters of the name that make bad file names become
  * '-'. */
 char *rundir_default_path(const char *name);
-/* Makes the directory (absent or empty, else LATHE_ECREATE), and a status.json in it
- * that says running: there is none without. path NULL: write nothing. */
+/* Makes the directory (absent, empty, or left by a process that was killed before its
+ * run could be resumed; else LATHE_ECREATE), and a status.json in it that says running:
+ * there is none without. path NULL: write nothing. */
 lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
 /* Opens the directory of a run that is to go on. LATHE_ENOTFOUND: it is none;
  * LATHE_ECREATE: another process is at it (a dead one keeps no lock), or it cannot be

@@ -21,7 +21,8 @@ lathe_session *services_session(const lathe_host *host) {
 }
 
 bool services_may_load(const lathe_host *host, const char *service) {
-    if (services_session(host)->phase == PHASE_LOAD) return true;
+    /* The phase is the loop's: a thread that reads ahead is in none of them. */
+    if (workers_self() <= 0 && services_session(host)->phase == PHASE_LOAD) return true;
     plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                   "it called %s, which is [load], during the run", service);
     return false;
@@ -29,10 +30,12 @@ bool services_may_load(const lathe_host *host, const char *service) {
 
 bool services_may_loop(const lathe_host *host, const char *service) {
     const lathe_session *s = services_session(host);
-    if (s->phase == PHASE_LOOP && workers_self() == 0) return true;
+    const int self = workers_self();
+    if (self == 0 && s->phase == PHASE_LOOP) return true;
     plugin_misuse(services_caller(host), LATHE_EPLUGIN,
                   "it called %s, which is [loop], %s", service,
-                  s->phase == PHASE_LOAD ? "before the run" : "from a pass");
+                  self <= 0 && s->phase == PHASE_LOAD ? "before the run"
+                                                      : "from a pass");
     return false;
 }
 
@@ -126,6 +129,14 @@ static void log_text(const lathe_host *host, int32_t level, const char *text) {
              services_caller(host)->use->id, text ? text : "");
 }
 
+static void note(const lathe_host *host, const char *name, const char *text) {
+    struct plugin *plugin = services_caller(host);
+    if (!services_may_load(host, "note") || !name || !text) return;
+    if (!plugin->notes) plugin->notes = json_make_map();
+    if (!plugin->notes || !json_put(plugin->notes, name, json_make_text(text)))
+        plugin_misuse(plugin, LATHE_ENOMEM, "no memory for a note");
+}
+
 /* ---- files ---- */
 
 /* Hands an error of the host's to the caller, who passes the status on. */
@@ -136,13 +147,19 @@ static lathe_status hand_over(const lathe_host *host, const struct error *err) {
     return host->fail(host, err->status, text);
 }
 
+/* lathe_open returns LATHE_STOP whatever the plugin makes of this. */
+static lathe_status fail_unwanted(const lathe_host *host) {
+    return host->fail(host, LATHE_EIO, "the run is to end");
+}
+
 static lathe_status map(const lathe_host *host, const char *path, const void **bytes,
                         int64_t *byte_count) {
     struct error err = {0};
     if (!services_may_load(host, "map")) return LATHE_EPLUGIN;
-    const char *file = string(host, path);
+    lathe_session *s = services_session(host);
+    if (session_is_wanted(s) != LATHE_OK) return fail_unwanted(host);
     lathe_status status =
-        files_map(services_session(host)->files, file, bytes, byte_count, &err);
+        files_map(s->files, string(host, path), bytes, byte_count, &err);
     return status == LATHE_OK ? status : hand_over(host, &err);
 }
 
@@ -167,6 +184,7 @@ static lathe_status open_stream(const lathe_host *host, const char *path,
     struct error err = {0};
     lathe_session *s = services_session(host);
     if (!services_may_load(host, "open")) return LATHE_EPLUGIN;
+    if (session_is_wanted(s) != LATHE_OK) return fail_unwanted(host);
     struct stream *stream = calloc(1, sizeof *stream);
     if (!stream) return host->fail(host, LATHE_ENOMEM, "no memory for a stream");
     lathe_status status = files_note(s->files, string(host, path), &err);
@@ -250,6 +268,7 @@ void services_fill(lathe_host *host) {
                          .open = open_stream,
                          .next_member = next_member,
                          .close_stream = close_stream,
-                         .key = key};
+                         .key = key,
+                         .note = note};
     services_fill_loop(host);
 }

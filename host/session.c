@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "guard.h"
 #include "session_calls.h"
 
 static void write_log(void *context, int32_t level, const char *text) {
@@ -87,6 +86,12 @@ static lathe_status open_directory(lathe_session *s) {
     return status;
 }
 
+/* Asked between the pieces of opening: each plugin, each file. */
+lathe_status session_is_wanted(lathe_session *s) {
+    if (s->place != PLACE_OPEN || !atomic_load(&s->stop_asked)) return LATHE_OK;
+    return fail(&s->err, LATHE_STOP, "told to end before the run began");
+}
+
 static lathe_status open_all(lathe_session *s) {
     const struct experiment *e;
     lathe_status status = session_find_origin(s);
@@ -105,7 +110,7 @@ static lathe_status open_all(lathe_session *s) {
     if (status == LATHE_OK) status = session_compose_stages(s);
     if (status == LATHE_OK) status = session_check_changes(s);
     if (status == LATHE_OK) warn_of_short_epoch(s);
-    s->threads_before = guard_threads();
+    if (status == LATHE_OK) status = session_is_wanted(s);
     if (status == LATHE_OK) status = open_directory(s);
     return status;
 }
@@ -147,6 +152,8 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
     lathe_status status = session_begin_calls(s);
     __atomic_store_n(session, s, __ATOMIC_RELEASE);
     if (status == LATHE_OK) status = open_all(s);
+    if (status != LATHE_OK && session_is_wanted(s) == LATHE_STOP)
+        status = LATHE_STOP; /* whatever a plugin made of it */
     if (status != LATHE_OK) {
         __atomic_store_n(session, NULL, __ATOMIC_RELEASE);
         if (error) copy_error(&s->err, error);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "guard.h"
 
 _Static_assert(FUNCTION_COUNT <= PLUGIN_TIMED_MAX, "a place for every function");
 _Static_assert(FUNCTION_COUNT <= RING_FUNCTIONS, "a name for every function");
@@ -42,6 +43,7 @@ void session_end_calls(lathe_session *s) {
     if (s->ring_path) unlink(s->ring_path);
     free(s->ring_path);
     free(s->since);
+    free(s->starting);
     ring_destroy(s->ring);
     text_finish(&s->trace);
 }
@@ -119,28 +121,60 @@ void session_trace_act(lathe_session *s, const char *act, const char *name,
 
 /* ---- those who asked ---- */
 
-static int64_t *since_of(lathe_session *s, int worker) {
+#define PLACES ((size_t)RING_WORKERS * RING_DEPTH)
+
+/* The call's place in lists of PLACES; -1: none is left, so deep it is. */
+static int place_of(const lathe_session *s, int worker) {
     uint32_t depth = s->ring->workers[worker].depth; /* the worker's own */
-    if (depth < 1 || depth > RING_DEPTH || !s->since) return NULL;
-    return &s->since[worker * RING_DEPTH + (int)depth - 1];
+    if (depth < 1 || depth > RING_DEPTH) return -1;
+    return worker * RING_DEPTH + (int)depth - 1;
+}
+
+bool session_keep_times(lathe_session *s) {
+    if (!s->since) s->since = calloc(PLACES, sizeof *s->since);
+    if (s->since) s->heed |= HEED_CLOCK;
+    return s->since != NULL;
+}
+
+void session_watch_threads(lathe_session *s) {
+    if (!s->starting) s->starting = calloc(PLACES, sizeof *s->starting);
+    if (s->starting) s->heed |= HEED_THREADS;
+}
+
+void session_ignore_threads(lathe_session *s) {
+    s->heed &= ~HEED_THREADS;
+}
+
+static void tell_threads(lathe_session *s, const struct plugin *plugin, int function,
+                         const struct guard_threads *threads) {
+    const int more = guard_threads_end(threads);
+    if (more > 0 && !__atomic_exchange_n(&s->has_told_threads, true, __ATOMIC_RELAXED))
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "%s started %d threads of its own in %s: they compete with the host's",
+                 plugin->label, more, session_function_name(function));
 }
 
 /* What a pass calls is traced before it: workers are in no order. */
 bool session_heed_enter(lathe_session *s, int worker, struct plugin *plugin,
                         int function) {
     if (s->phase == PHASE_LOOP) session_trace_call(s, plugin, function);
-    const bool is_timed = s->heed & HEED_CLOCK && s->phase != PHASE_LOAD;
-    int64_t *since = is_timed ? since_of(s, worker) : NULL;
-    if (since) *since = clock_nanoseconds();
-    return !session_is_dry(s);
+    if (session_is_dry(s)) return false;
+    const int place = place_of(s, worker);
+    if (place < 0) return true;
+    if (s->heed & HEED_THREADS) guard_threads_begin(&s->starting[place]);
+    if (s->heed & HEED_CLOCK && s->phase != PHASE_LOAD)
+        s->since[place] = clock_nanoseconds();
+    return true;
 }
 
 void session_heed_leave(lathe_session *s, int worker, struct plugin *plugin,
                         int function) {
-    int64_t *since = s->heed & HEED_CLOCK ? since_of(s, worker) : NULL;
-    if (!since || !*since) return; /* it began before anybody profiled */
-    int64_t spent = clock_nanoseconds() - *since;
-    *since = 0;
-    __atomic_fetch_add(&plugin->times[function].calls, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&plugin->times[function].nanoseconds, spent, __ATOMIC_RELAXED);
+    const int place = session_is_dry(s) ? -1 : place_of(s, worker);
+    if (place < 0) return;
+    if (s->heed & HEED_CLOCK && s->since[place]) { /* else it began before that */
+        int64_t spent = clock_nanoseconds() - s->since[place];
+        s->since[place] = 0;
+        plugin_add_time(plugin, function, spent);
+    }
+    if (s->heed & HEED_THREADS) tell_threads(s, plugin, function, &s->starting[place]);
 }

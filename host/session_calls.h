@@ -38,6 +38,8 @@ enum function {
 #define HEED_TRACE 2u /* options.trace */
 #define HEED_DRY 4u   /* calls are left out, as if they had returned LATHE_OK */
 
+#define HEED_THREADS 8u /* threads that a call starts are told */
+
 /* The slow halves of the next two. */
 bool session_heed_enter(lathe_session *s, int worker, struct plugin *plugin,
                         int function);
@@ -50,7 +52,7 @@ static inline bool session_enter(lathe_session *s, int worker, struct plugin *pl
                                  int function) {
     ring_enter(s->ring,
                ring_call(s->now.epoch, s->now.step, plugin->number, function, worker),
-               s->phase != PHASE_PASS);
+               s->phase != PHASE_PASS && !s->ahead);
     return !s->heed || session_heed_enter(s, worker, plugin, function);
 }
 
@@ -72,6 +74,10 @@ lathe_status session_begin_calls(lathe_session *s);
  * may fail. */
 void session_keep_ring(lathe_session *s);
 void session_end_calls(lathe_session *s);
+/* From the beginning of a run to its first step: a plugin that brings its own threads
+ * is named, once. */
+void session_watch_threads(lathe_session *s);
+void session_ignore_threads(lathe_session *s);
 /* Destroys it; it may not have been made. */
 void session_finish_plugin(lathe_session *s, struct plugin *plugin);
 
@@ -84,7 +90,8 @@ void session_trace_call(lathe_session *s, const struct plugin *plugin, int funct
 void session_trace_act(lathe_session *s, const char *act, const char *name,
                        double number);
 
-/* The table of LATHE_PROFILE; from now on the session is profiled. */
+/* The table of LATHE_PROFILE; from now on the session is profiled. NULL: no memory. */
 const void *session_profile(lathe_session *s);
+bool session_keep_times(lathe_session *s);
 
 #endif

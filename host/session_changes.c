@@ -8,9 +8,9 @@
 /* These change no number that the run still has to make, or are the user's to change
  * at any time. */
 static bool is_free(const lathe_session *s, const char *path) {
-    static const char *const free_paths[] = {"name",          "description", "expect",
-                                             "train.threads", "callbacks",   "$schema",
-                                             "start"};
+    static const char *const free_paths[] = {
+        "name",      "description", "expect", "train.threads",
+        "callbacks", "$schema",     "start",  "train.prefetch"};
     for (size_t i = 0; i < sizeof free_paths / sizeof *free_paths; i++) {
         const size_t length = strlen(free_paths[i]);
         if (!strncmp(path, free_paths[i], length) &&
@@ -52,7 +52,7 @@ static void compare(struct comparing *c, const char *path, const struct json *be
 
 static void compare_member(struct comparing *c, const char *path, const char *key,
                            const struct json *before, const struct json *now) {
-    static const char *const ignored[] = {"origin", "plugin_path"};
+    static const char *const ignored[] = {"origin", "plugin_path", "run"};
     for (size_t i = 0; !path[0] && i < sizeof ignored / sizeof *ignored; i++)
         if (!strcmp(key, ignored[i])) return;
     char *inner = text_make("%s%s%s", path, path[0] ? "." : "", key);
@@ -74,32 +74,31 @@ static void compare(struct comparing *c, const char *path, const struct json *be
             compare_member(c, path, json_key_at(now, i), before, now);
 }
 
-static void compare_version(struct comparing *c, const struct use *use,
-                            const struct json *saved) {
-    const char *kind = manifest_kind_name(use->kind);
+/* A plugin of another version may understand its old state, or do other sums. Another
+ * plugin under the same id is a change of the experiment, and a callback without state
+ * is as free as its options. */
+static void compare_version(struct comparing *c, const struct plugin *plugin) {
+    const struct use *use = plugin->use;
+    const struct json *saved = session_saved_plugin(c->s, use);
     const struct json *version = json_get(saved, "version");
-    if (strcmp(json_text(json_get(saved, "id")), use->id) != 0 ||
-        strcmp(json_text(json_get(saved, "kind")), kind) != 0 ||
-        !strcmp(json_text(version), use->manifest->version))
+    for (size_t i = 0; i < use->nested_count; i++)
+        compare_version(c, &plugin->nested[i]);
+    if (!saved || strcmp(json_text(json_get(saved, "name")), use->manifest->name) ||
+        !strcmp(json_text(version), use->manifest->version) ||
+        (use->kind == LATHE_KIND_CALLBACK && !json_get(saved, "sha256")))
         return;
     struct json *now = json_make_text(use->manifest->version);
-    char *path = text_make("version of %s %s", kind, use->manifest->name);
+    char *path = text_make("version of %s %s", manifest_kind_name(use->kind),
+                           use->manifest->name);
     if (path) note_change(c, path, version, now);
     free(path);
     json_close(now);
 }
 
-/* A plugin of another version may understand its old state, or do other sums. */
 static void compare_versions(struct comparing *c) {
-    lathe_session *s = c->s;
-    const char *note = s->origin ? safetensors_note(s->origin, NOTE_PLUGINS) : NULL;
-    struct json *list = NULL;
-    if (!note || json_parse(note, strlen(note), NOTE_PLUGINS, &list, NULL) != LATHE_OK)
-        return;
-    for (int64_t i = 0; i < s->state_count; i++)
-        for (size_t k = 0; k < json_size(list); k++)
-            compare_version(c, s->states[i].plugin->use, json_at(list, k));
-    json_close(list);
+    const struct plugin *plugin;
+    for (int64_t i = 0; (plugin = session_plugin_at(c->s, i)) != NULL; i++)
+        compare_version(c, plugin);
 }
 
 lathe_status session_check_changes(lathe_session *s) {

@@ -54,13 +54,15 @@ static lathe_status open_nested(lathe_session *s, const struct use *use,
 
 lathe_status session_open_plugin(lathe_session *s, const struct use *use,
                                  const char *label, struct plugin *plugin) {
+    lathe_status status = session_is_wanted(s);
+    if (status != LATHE_OK) return status;
     plugin->use = use;
     plugin->session = s;
-    plugin->worker_count = workers_count(s->workers);
+    plugin->worker_count = workers_count(s->workers) + 1; /* who reads ahead */
     name_plugin(plugin, use, label);
     plugin->number = ring_add_plugin(s->ring, plugin->label);
     session_enter(s, 0, plugin, FUNCTION_OPEN);
-    lathe_status status = find_library(s, use->manifest, &plugin->library);
+    status = find_library(s, use->manifest, &plugin->library);
     session_leave(s, 0, plugin, FUNCTION_OPEN);
     if (status == LATHE_OK) status = open_nested(s, use, plugin);
     if (status != LATHE_OK) return status;
@@ -183,7 +185,7 @@ static lathe_status compose_callbacks(lathe_session *s) {
     return session_list_points(s);
 }
 
-static void quiet_blas(void *context, int worker) {
+void session_quiet_blas(void *context, int worker) {
     lathe_session *s = context;
     (void)worker;
     for (int64_t i = 0; i < s->library_count; i++) library_quiet_blas(&s->libraries[i]);
@@ -204,8 +206,8 @@ lathe_status session_compose(lathe_session *s) {
     if (status == LATHE_OK) status = compose_callbacks(s);
     if (status == LATHE_OK) status = session_make_buffers(s);
     if (status == LATHE_OK) status = session_list_states(s);
-    if (status == LATHE_OK) workers_run(s->workers, quiet_blas, s);
-    return status;
+    if (status == LATHE_OK) workers_run(s->workers, session_quiet_blas, s);
+    return status == LATHE_OK ? session_open_ahead(s) : status;
 }
 
 struct plugin *session_plugin_at(lathe_session *s, int64_t i) {
@@ -239,6 +241,7 @@ static void free_services(lathe_session *s) {
 }
 
 void session_decompose(lathe_session *s) {
+    session_close_ahead(s);
     session_free_states(s);
     for (int64_t i = s->callback_count - 1; i >= 0; i--)
         session_finish_plugin(s, &s->callbacks[i]);

@@ -196,17 +196,36 @@ static lathe_status make_shard_buffers(lathe_session *s, struct shard *shard) {
     return LATHE_OK;
 }
 
-lathe_status session_make_buffers(lathe_session *s) {
+lathe_status session_make_batch(lathe_session *s, lathe_tensor **tensors,
+                                int64_t **indices) {
     const struct data_set *train = &s->data[SPLIT_TRAIN];
     const int64_t rows = most_rows(s);
-    s->tensors = calloc((size_t)train->field_count, sizeof *s->tensors);
-    s->indices = calloc((size_t)rows, sizeof *s->indices);
-    s->output_tensors = calloc((size_t)s->output_count + 1, sizeof *s->output_tensors);
-    if (!s->tensors || !s->indices || !s->output_tensors)
+    *tensors = calloc((size_t)train->field_count, sizeof **tensors);
+    *indices = calloc((size_t)rows, sizeof **indices);
+    if (!*tensors || !*indices)
         return fail(&s->err, LATHE_ENOMEM, "no memory for %lld rows", (long long)rows);
     lathe_status status = LATHE_OK;
     for (int64_t i = 0; status == LATHE_OK && i < train->field_count; i++)
-        status = make_tensor(s, &train->fields[i], rows, &s->tensors[i]);
+        status = make_tensor(s, &train->fields[i], rows, &(*tensors)[i]);
+    return status;
+}
+
+void session_free_batch(const lathe_session *s, lathe_tensor *tensors,
+                        int64_t *indices) {
+    for (int64_t i = 0; tensors && i < s->data[SPLIT_TRAIN].field_count; i++)
+        free(tensors[i].data);
+    free(tensors);
+    free(indices);
+}
+
+lathe_status session_make_buffers(lathe_session *s) {
+    const struct data_set *train = &s->data[SPLIT_TRAIN];
+    const int64_t rows = most_rows(s);
+    lathe_status status = session_make_batch(s, &s->tensors, &s->indices);
+    if (status != LATHE_OK) return status;
+    s->output_tensors = calloc((size_t)s->output_count + 1, sizeof *s->output_tensors);
+    if (!s->output_tensors)
+        return fail(&s->err, LATHE_ENOMEM, "no memory for %lld rows", (long long)rows);
     for (int64_t i = 0; status == LATHE_OK && s->wants_outputs && i < s->output_count;
          i++)
         status = make_tensor(s, &s->outputs[i], rows, &s->output_tensors[i]);
@@ -219,8 +238,7 @@ lathe_status session_make_buffers(lathe_session *s) {
 }
 
 void session_free_buffers(lathe_session *s) {
-    for (int64_t i = 0; s->tensors && i < s->data[SPLIT_TRAIN].field_count; i++)
-        free(s->tensors[i].data);
+    session_free_batch(s, s->tensors, s->indices);
     for (int64_t i = 0; s->output_tensors && i < s->output_count; i++)
         free(s->output_tensors[i].data);
     for (int64_t i = 0; s->shards && i < s->shard_count; i++) {
@@ -228,9 +246,7 @@ void session_free_buffers(lathe_session *s) {
         free(s->shards[i].metrics);
         free(s->shards[i].outputs);
     }
-    free(s->tensors);
     free(s->output_tensors);
-    free(s->indices);
     s->tensors = s->output_tensors = NULL;
     s->indices = NULL;
 }

@@ -75,9 +75,11 @@ static lathe_status end_training(lathe_session *s, lathe_status status) {
 static lathe_status save_last(lathe_session *s, lathe_status status) {
     struct error kept = s->err;
     const lathe_moment now = s->now;
+    const int64_t skipped = s->skipped;
     lathe_status saved = session_save_last(s);
     if (status == LATHE_EGATE && s->checkpoints && s->rest.kind == REST_BACK) {
         s->now = now; /* what was not finite is still to be recorded */
+        s->skipped = skipped;
         metrics_take_back(s->metrics);
     }
     if (saved == LATHE_OK) {
@@ -96,6 +98,7 @@ lathe_status lathe_run_end(lathe_session *s, lathe_status status) {
     if (s->place == PLACE_ENDED)
         return fail(&s->err, LATHE_EINVAL, "the run has ended before");
     workers_adopt();
+    session_drop_ahead(s);
     s->place = PLACE_ENDED;
     if (status > 0) status = LATHE_OK;
     if (status < 0 && s->err.status == LATHE_OK)

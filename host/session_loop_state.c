@@ -37,9 +37,6 @@ static const struct member amounts[] = {
 #define COUNTS (sizeof counts / sizeof *counts)
 #define AMOUNTS (sizeof amounts / sizeof *amounts)
 
-static const char *const files[] = {"metrics.jsonl", "timing.jsonl"};
-#define FILES (sizeof files / sizeof *files)
-
 static int64_t count_at(const lathe_session *s, size_t i) {
     int64_t count;
     memcpy(&count, (const char *)s + counts[i].offset, sizeof count);
@@ -67,12 +64,14 @@ static bool put_intervals(const lathe_session *s, struct json *loop) {
     return json_put(loop, "intervals", list) && is_whole;
 }
 
+/* What was recorded after the place of rest is recorded again. */
 static bool put_files(const lathe_session *s, struct json *loop) {
+    const bool is_behind = s->rest.kind == REST_BACK || s->rest.kind == REST_VISIT;
+    const int64_t recorded = is_behind ? s->rest.recorded : s->recorded;
+    const int64_t times = rundir_length(s->rundir, TIMES_FILE);
     struct json *list = json_make_map();
-    bool is_whole = list != NULL;
-    for (size_t i = 0; i < FILES && is_whole; i++)
-        is_whole = json_put(list, files[i],
-                            json_make_whole(rundir_length(s->rundir, files[i])));
+    bool is_whole = list && json_put(list, METRICS_FILE, json_make_whole(recorded)) &&
+                    json_put(list, TIMES_FILE, json_make_whole(times));
     return json_put(loop, "files", list) && is_whole;
 }
 
@@ -93,20 +92,25 @@ struct json *session_write_loop(const lathe_session *s) {
         json_put(loop, "log", json_make_exact(s->log_due.last_seconds)) &&
         json_put(loop, "validation", json_make_exact(s->validate_due.last_seconds)) &&
         put_stop(s, loop) && put_intervals(s, loop) && put_files(s, loop) &&
+        session_put_data(s, loop) &&
         json_put(loop, "metrics", metrics_save(s->metrics));
     if (is_whole) return loop;
     json_close(loop);
     return NULL;
 }
 
+/* Of times some may be missing: no number is made of them, so they are not synchronised
+ * when something is saved. */
 lathe_status session_cut_files(lathe_session *s, const struct json *loop) {
     const struct json *lengths = json_get(loop, "files");
-    lathe_status status = LATHE_OK;
+    int64_t times = json_whole(json_get(lengths, TIMES_FILE));
     if (!s->options.resume) return LATHE_OK;
-    for (size_t i = 0; i < FILES && status == LATHE_OK; i++)
-        status = rundir_cut(s->rundir, files[i],
-                            json_whole(json_get(lengths, files[i])), &s->err);
-    return status;
+    s->recorded = json_whole(json_get(lengths, METRICS_FILE));
+    if (rundir_length(s->rundir, TIMES_FILE) < times)
+        times = rundir_length(s->rundir, TIMES_FILE);
+    lathe_status status = rundir_cut(s->rundir, METRICS_FILE, s->recorded, &s->err);
+    return status == LATHE_OK ? rundir_cut(s->rundir, TIMES_FILE, times, &s->err)
+                              : status;
 }
 
 static void read_intervals(lathe_session *s, const struct json *loop) {
@@ -141,6 +145,7 @@ lathe_status session_read_loop(lathe_session *s, const struct json *loop) {
         memcpy((char *)s + amounts[i].offset, &amount, sizeof amount);
     }
     if (s->micro > s->sampler.micros_per_epoch) s->micro = s->sampler.micros_per_epoch;
+    s->now.micro = s->micro ? (s->micro - 1) % s->sampler.accumulate : 0;
     read_intervals(s, loop);
     s->seconds_before = json_exact(json_get(loop, "seconds"));
     s->last_record_seconds = s->seconds_before;

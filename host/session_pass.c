@@ -164,9 +164,11 @@ lathe_status session_predict(lathe_session *s, const lathe_batch *batch,
     if (batch->field_count > 64 || s->output_count > 64)
         return fail(&s->err, LATHE_EINVAL, "more than 64 fields or outputs");
     lathe_status status = LATHE_OK;
+    const uint32_t before = workers_begin_arithmetic(s->workers);
     for (int64_t first = 0; status == LATHE_OK && first < batch->rows; first += most) {
         int64_t left = batch->rows - first;
         status = predict_rows(s, batch, outputs, first, left < most ? left : most);
     }
+    workers_end_arithmetic(before);
     return status;
 }

@@ -39,8 +39,5 @@ static lathe_status entry_at(const lathe_host *host, int64_t index,
 
 const void *session_profile(lathe_session *s) {
     static const lathe_profile profile = {.size = sizeof profile, .entry = entry_at};
-    if (!s->since) s->since = calloc(RING_WORKERS * RING_DEPTH, sizeof *s->since);
-    if (!s->since) return NULL;
-    s->heed |= HEED_CLOCK;
-    return &profile;
+    return session_keep_times(s) ? &profile : NULL;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "session_calls.h"
 
 /* The line of a record is made in memory that is kept: a warm step allocates
@@ -50,7 +51,7 @@ static lathe_status record_time(lathe_session *s, enum split split) {
     s->last_record_seconds = seconds;
     s->last_record_samples = s->now.samples;
     text_format(line, ",\"peak_memory_kib\":%ld}", usage.ru_maxrss);
-    return emit(s, "timing.jsonl", false);
+    return emit(s, TIMES_FILE, false);
 }
 
 lathe_status session_record(lathe_session *s, enum split split) {
@@ -62,7 +63,8 @@ lathe_status session_record(lathe_session *s, enum split split) {
     struct text *line = begin_record(s, split_names[split]);
     metrics_write(s->metrics, split, s->now.step, line);
     text_add(line, "}");
-    lathe_status status = emit(s, "metrics.jsonl", true);
+    lathe_status status = emit(s, METRICS_FILE, true);
+    if (status == LATHE_OK) s->recorded += (int64_t)line->length + 1;
     if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
     return status;
 }
@@ -101,13 +103,33 @@ static size_t count_files(const lathe_session *s) {
     return count;
 }
 
+static bool put_notes(const struct plugin *plugin, struct json *notes) {
+    bool is_whole =
+        !plugin->notes || json_put(notes, plugin->use->path, json_clone(plugin->notes));
+    for (size_t i = 0; is_whole && i < plugin->use->nested_count; i++)
+        is_whole = put_notes(&plugin->nested[i], notes);
+    return is_whole;
+}
+
+/* What the plugins say of how they work, by where they stand in the experiment. */
+static struct json *list_notes(lathe_session *s) {
+    struct json *notes = json_make_map();
+    const struct plugin *plugin;
+    bool is_whole = notes != NULL;
+    for (int64_t i = 0; is_whole && (plugin = session_plugin_at(s, i)) != NULL; i++)
+        is_whole = put_notes(plugin, notes);
+    if (!is_whole) json_close(notes);
+    return is_whole ? notes : NULL;
+}
+
 static lathe_status begin_environment(lathe_session *s) {
     const size_t plugin_count = (size_t)s->library_count, file_count = count_files(s);
     struct environment_plugin *plugins = calloc(plugin_count + 1, sizeof *plugins);
     const char **files = calloc(file_count + 1, sizeof *files);
+    struct json *notes = list_notes(s);
     char blas[128] = "";
     lathe_status status = LATHE_OK;
-    if (!plugins || !files)
+    if (!plugins || !files || !notes)
         status = fail(&s->err, LATHE_ENOMEM, "no memory to list what the run is on");
     for (size_t i = 0; i < plugin_count && status == LATHE_OK; i++) {
         const struct manifest *m = s->libraries[i].manifest;
@@ -123,7 +145,8 @@ static lathe_status begin_environment(lathe_session *s) {
     if (status == LATHE_OK)
         status =
             environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count,
-                              files, file_count, &s->environment, &s->err);
+                              notes, files, file_count, &s->environment, &s->err);
+    json_close(notes);
     free(plugins);
     free(files);
     return status;
@@ -136,7 +159,7 @@ lathe_status session_begin_records(lathe_session *s) {
         status = rundir_write(s->rundir, "experiment.json", e->source,
                               strlen(e->source), &s->err);
     struct text resolved = {0};
-    experiment_write_resolved(e, s->plugin_paths, &resolved);
+    experiment_write_resolved(e, s->plugin_paths, s->run_id, &resolved);
     if (status == LATHE_OK)
         status = write_text(s, "resolved.json", &resolved);
     else
@@ -181,7 +204,7 @@ static int exit_code_of(const lathe_session *s, lathe_status status) {
     return error_exit_code(status);
 }
 
-static int64_t whole_epochs(const lathe_session *s) {
+int64_t session_whole_epochs(const lathe_session *s) {
     return s->sampler.steps_per_epoch ? s->now.step / s->sampler.steps_per_epoch : 0;
 }
 
@@ -194,7 +217,7 @@ static lathe_status emit_end(lathe_session *s) {
         text_json_string(line, s->stop_reason);
     }
     text_format(line, ",\"epochs\":%lld,\"steps\":%lld,\"samples\":%lld,\"run\":",
-                (long long)whole_epochs(s), (long long)s->now.step,
+                (long long)session_whole_epochs(s), (long long)s->now.step,
                 (long long)s->now.samples);
     text_json_string(line, rundir_path(s->rundir));
     metrics_write_all(s->metrics, line);
@@ -231,11 +254,26 @@ static void log_end(lathe_session *s) {
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
     text_format(&line, ": %lld epochs, %lld steps in %.1f s",
-                (long long)whole_epochs(s), (long long)s->now.step, session_seconds(s));
+                (long long)session_whole_epochs(s), (long long)s->now.step,
+                session_seconds(s));
     log_metrics(s, &line);
     if (run) text_format(&line, "; %s", run);
     if (!line.is_broken) log_line(&s->log, LATHE_LOG_INFO, "%s", line.data);
     text_finish(&line);
+}
+
+/* What can be done, where nothing better was said. */
+static void help_to_resume(lathe_session *s) {
+    const char *run = shown_path(rundir_path(s->rundir));
+    const char *last = s->checkpoints ? checkpoints_last(s->checkpoints) : NULL;
+    if (!run || s->err.help[0]) return;
+    if (last)
+        error_help(&s->err,
+                   "once the cause is gone, it goes on from %s with: lathe resume %s",
+                   path_name(last), run);
+    else
+        error_help(&s->err,
+                   "nothing was saved: lathe resume %s begins again from step 0", run);
 }
 
 /* The first thing that goes wrong is the run's status; everything is tried all the
@@ -258,5 +296,6 @@ lathe_status session_end_records(lathe_session *s, lathe_status status) {
         first_of(s, status, &kept, write_status(s, "ended", exit_code_of(s, status)));
     status = first_of(s, status, &kept, emit_end(s));
     s->err = kept;
+    if (status < 0 && status != LATHE_EGATE) help_to_resume(s);
     return status;
 }

@@ -84,7 +84,13 @@ lathe_status session_mark(lathe_session *s, enum rest kind) {
             status = save(s, &s->states[i]);
     if (status != LATHE_OK) return status;
     metrics_mark(s->metrics);
-    s->rest = (struct resting){.kind = kind, .now = s->now, .micro = s->micro};
+    s->rest = (struct resting){.kind = kind,
+                               .now = s->now,
+                               .micro = s->micro,
+                               .recorded = s->recorded,
+                               .recorded_step = s->recorded_step,
+                               .skipped = s->skipped,
+                               .skipped_in_a_row = s->skipped_in_a_row};
     s->is_saved = false;
     return LATHE_OK;
 }
@@ -94,6 +100,9 @@ bool session_fall_back(lathe_session *s) {
     if (s->rest.kind == REST_HERE) return true;
     s->now = s->rest.now;
     s->micro = s->rest.micro;
+    s->recorded_step = s->rest.recorded_step;
+    s->skipped = s->rest.skipped;
+    s->skipped_in_a_row = s->rest.skipped_in_a_row;
     metrics_take_back(s->metrics);
     lathe_discard(s);
     if (s->rest.kind == REST_VISIT) s->validate_due.is_due = true;

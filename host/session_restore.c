@@ -125,7 +125,7 @@ static lathe_status read_state(lathe_session *s, struct plugin *plugin) {
     char *name = session_state_name(plugin);
     if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
     const struct safetensor *tensor = safetensors_find(s->origin, name);
-    if (!tensor) {
+    if (!tensor || !session_is_state_of(s, plugin)) {
         lathe_status status = miss(s, plugin, name);
         free(name);
         return status;
@@ -134,6 +134,8 @@ static lathe_status read_state(lathe_session *s, struct plugin *plugin) {
     void *bytes = malloc((size_t)tensor->bytes + 1);
     if (!bytes) return fail(&s->err, LATHE_ENOMEM, "no memory to restore");
     lathe_status status = safetensors_read(s->origin, tensor, bytes, &s->err);
+    if (status == LATHE_OK)
+        status = session_check_state(s, plugin, bytes, tensor->bytes);
     if (status == LATHE_OK) status = load(s, plugin, bytes, tensor->bytes);
     for (int64_t i = 1; is_model(s, plugin) && status == LATHE_OK && i < s->shard_count;
          i++)
@@ -144,9 +146,10 @@ static lathe_status read_state(lathe_session *s, struct plugin *plugin) {
 
 /* ---- the whole ---- */
 
-static lathe_status read_loop(lathe_session *s) {
+static lathe_status read_loop(lathe_session *s, bool is_next_stage) {
     struct json *loop = NULL;
     lathe_status status = session_read_note(s, NOTE_LOOP, &loop);
+    if (status == LATHE_OK && !is_next_stage) status = session_check_data(s, loop);
     if (status == LATHE_OK) status = session_read_loop(s, loop);
     json_close(loop);
     return status;
@@ -160,11 +163,12 @@ static bool is_carried(const struct plugin *plugin) {
 lathe_status session_restore(lathe_session *s, bool is_next_stage) {
     if (s->options.resume) s->now.resumed = 1;
     if (!s->origin) return s->options.resume ? session_cut_files(s, NULL) : LATHE_OK;
-    lathe_status status = read_blocks(s, is_next_stage);
+    lathe_status status = session_read_saved(s);
+    if (status == LATHE_OK) status = read_blocks(s, is_next_stage);
     for (int64_t i = 0; i < s->state_count && status == LATHE_OK; i++)
         if (!is_next_stage || is_carried(s->states[i].plugin))
             status = read_state(s, s->states[i].plugin);
-    if (status == LATHE_OK) status = read_loop(s);
+    if (status == LATHE_OK) status = read_loop(s, is_next_stage);
     if (status != LATHE_OK) {
         if (!s->err.where[0]) error_where(&s->err, "%s", s->origin_path);
         return status;

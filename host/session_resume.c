@@ -28,12 +28,15 @@ static lathe_status find_checkpoint(lathe_session *s) {
     lathe_status status = checkpoints_newest(rundir_path(s->rundir), &s->log,
                                              &s->origin, &s->origin_path, &s->err);
     if (status != LATHE_OK) return status;
-    if (s->origin)
-        log_line(&s->log, LATHE_LOG_INFO, "going on from %s", s->origin_path);
-    else
+    if (!s->origin) {
         log_line(&s->log, LATHE_LOG_INFO,
                  "there is no checkpoint yet: beginning again from step 0");
-    return LATHE_OK;
+        return LATHE_OK;
+    }
+    status = session_check_origin(s);
+    if (status == LATHE_OK)
+        log_line(&s->log, LATHE_LOG_INFO, "going on from %s", s->origin_path);
+    return status;
 }
 
 static lathe_status reopen_run(lathe_session *s) {
@@ -67,6 +70,7 @@ static lathe_status open_checkpoint(lathe_session *s) {
     struct stat info;
     const bool is_run = !stat(s->options.from, &info) && S_ISDIR(info.st_mode);
     lathe_status status = is_run ? open_newest(s) : open_file(s);
+    if (status == LATHE_OK) status = session_check_origin(s);
     if (status == LATHE_OK) status = read_before(s);
     if (status != LATHE_OK || s->options.experiment) return status;
     struct text text = {0};
@@ -92,10 +96,10 @@ static lathe_status collect_plugin_paths(lathe_session *s) {
 
 static lathe_status choose_run_id(lathe_session *s) {
     unsigned char bytes[16];
-    const char *note =
-        s->origin && s->options.resume ? safetensors_note(s->origin, NOTE_RUN) : NULL;
-    if (note) {
-        snprintf(s->run_id, sizeof s->run_id, "%s", note);
+    const char *own = json_text(json_get(s->before, "run"));
+    if (s->origin && !*own) own = safetensors_note(s->origin, NOTE_RUN);
+    if (s->options.resume && own && *own) {
+        snprintf(s->run_id, sizeof s->run_id, "%s", own);
         return LATHE_OK;
     }
     if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
@@ -121,11 +125,12 @@ lathe_status session_find_origin(lathe_session *s) {
 void session_forget_origin(lathe_session *s) {
     safetensors_close(s->origin);
     json_close(s->before);
+    json_close(s->saved);
     free(s->origin_path);
     free(s->own_experiment);
     free(s->plugin_paths);
     s->origin = NULL;
-    s->before = NULL;
+    s->before = s->saved = NULL;
     s->origin_path = s->own_experiment = NULL;
     s->plugin_paths = NULL;
 }

@@ -102,26 +102,41 @@ static char *written(struct json *json) {
     return take(&text);
 }
 
-/* Who saved what, so that another plugin's state is never taken for one's own. */
-static char *list_plugins(const lathe_session *s, const struct snapshot *snapshot) {
+static bool put_state(const lathe_session *s, const struct plugin *plugin,
+                      struct json *map) {
+    char digest[DIGEST_HEX];
+    int64_t i = 0;
+    while (i < s->state_count && s->states[i].plugin != plugin) i++;
+    if (i == s->state_count) return true;
+    const struct text *bytes = &s->snapshot->states[i];
+    digest_bytes(bytes->data, bytes->length, digest);
+    return json_put(map, "bytes", json_make_whole((int64_t)bytes->length)) &&
+           json_put(map, "sha256", json_make_text(digest));
+}
+
+static bool list_plugin(const lathe_session *s, const struct plugin *plugin,
+                        struct json *list) {
+    const struct use *use = plugin->use;
+    struct json *map = json_make_map();
+    bool is_whole =
+        map && json_put(map, "kind", json_make_text(manifest_kind_name(use->kind))) &&
+        json_put(map, "id", json_make_text(use->id)) &&
+        json_put(map, "name", json_make_text(use->manifest->name)) &&
+        json_put(map, "version", json_make_text(use->manifest->version)) &&
+        put_state(s, plugin, map);
+    is_whole = json_push(list, map) && is_whole;
+    for (size_t i = 0; i < use->nested_count && is_whole; i++)
+        is_whole = list_plugin(s, &plugin->nested[i], list);
+    return is_whole;
+}
+
+/* Who was at work, and saved what: session_origin.c compares. */
+static char *list_plugins(lathe_session *s) {
     struct json *list = json_make_list();
+    const struct plugin *plugin;
     bool is_whole = list != NULL;
-    for (int64_t i = 0; i < s->state_count && is_whole; i++) {
-        const struct use *use = s->states[i].plugin->use;
-        const struct text *bytes = &snapshot->states[i];
-        char digest[DIGEST_HEX];
-        struct json *map = json_make_map();
-        digest_bytes(bytes->data, bytes->length, digest);
-        is_whole =
-            map &&
-            json_put(map, "kind", json_make_text(manifest_kind_name(use->kind))) &&
-            json_put(map, "id", json_make_text(use->id)) &&
-            json_put(map, "name", json_make_text(use->manifest->name)) &&
-            json_put(map, "version", json_make_text(use->manifest->version)) &&
-            json_put(map, "bytes", json_make_whole((int64_t)bytes->length)) &&
-            json_put(map, "sha256", json_make_text(digest));
-        is_whole = json_push(list, map) && is_whole;
-    }
+    for (int64_t i = 0; is_whole && (plugin = session_plugin_at(s, i)) != NULL; i++)
+        is_whole = list_plugin(s, plugin, list);
     if (is_whole) return written(list);
     json_close(list);
     return NULL;
@@ -129,20 +144,20 @@ static char *list_plugins(const lathe_session *s, const struct snapshot *snapsho
 
 static char *resolved(const lathe_session *s) {
     struct text text = {0};
-    experiment_write_resolved(s->experiments, s->plugin_paths, &text);
+    experiment_write_resolved(s->experiments, s->plugin_paths, NULL, &text);
     return take(&text);
 }
 
 /* The experiment does not change from one save to the next: it is written once. */
 static bool write_notes(lathe_session *s, struct snapshot *snapshot) {
-    static const char *const keys[NOTES] = {"format",        "lathe",      NOTE_RUN,
+    static const char *const keys[NOTES] = {"format",        NOTE_FORMAT,  NOTE_RUN,
                                             NOTE_EXPERIMENT, NOTE_PLUGINS, NOTE_LOOP};
     char *texts[NOTES] = {
         text_copy("pt"), /* as PyTorch lays tensors out */
         text_make("1 %s, plugin ABI 1.%u", LATHE_VERSION, LATHE_ABI_MINOR),
         text_copy(s->run_id),
         snapshot->texts[EXPERIMENT] ? snapshot->texts[EXPERIMENT] : resolved(s),
-        list_plugins(s, snapshot),
+        list_plugins(s),
         written(session_write_loop(s))};
     bool is_whole = true;
     for (int i = 0; i < NOTES; i++) {
@@ -204,7 +219,7 @@ static lathe_status fill(lathe_session *s) {
     if (status != LATHE_OK) return status;
     forget_tensors(snapshot);
     if (snapshot->flush_fd >= 0) close(snapshot->flush_fd);
-    snapshot->flush_fd = rundir_descriptor(s->rundir, "metrics.jsonl");
+    snapshot->flush_fd = rundir_descriptor(s->rundir, METRICS_FILE);
     if (copy_blocks(s, snapshot) && copy_states(s, snapshot) &&
         write_notes(s, snapshot))
         return LATHE_OK;
@@ -236,7 +251,6 @@ static bool is_finite_block(const lathe_session *s) {
 
 /* Never in place of something better. */
 static bool is_worth_saving(lathe_session *s) {
-    if (s->is_saved) return false;
     if (is_finite_block(s)) return true;
     const char *last = checkpoints_last(s->checkpoints);
     log_line(&s->log, LATHE_LOG_WARNING,
@@ -262,14 +276,16 @@ static lathe_status begin_write(lathe_session *s) {
 
 static lathe_status save(lathe_session *s) {
     const bool is_dry = session_is_dry(s);
-    if (!(s->checkpoints || is_dry) || !is_worth_saving(s)) return LATHE_OK;
+    lathe_status status = LATHE_OK;
+    if (!(s->checkpoints || is_dry) || s->is_saved) return LATHE_OK;
+    if (!is_dry) status = checkpoints_wait(s->checkpoints, &s->err);
+    if (status != LATHE_OK || !is_worth_saving(s)) return status;
     session_trace_act(s, "save", NULL, 0);
     if (is_dry) {
         s->is_saved = true;
         return session_save_states(s);
     }
-    lathe_status status = checkpoints_wait(s->checkpoints, &s->err);
-    if (status == LATHE_OK) status = make_snapshot(s);
+    status = make_snapshot(s);
     if (status == LATHE_OK) status = fill(s);
     return status == LATHE_OK ? begin_write(s) : status;
 }

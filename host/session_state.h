@@ -22,6 +22,8 @@ void session_decompose_model(lathe_session *s);
 lathe_status session_open_plugin(lathe_session *s, const struct use *use,
                                  const char *label, struct plugin *plugin);
 
+void session_quiet_blas(void *session, int worker); /* for workers_run */
+
 /* session_data.c, session_read.c */
 lathe_status session_compose_data(lathe_session *s);
 void session_decompose_data(lathe_session *s);
@@ -35,6 +37,11 @@ lathe_status session_check_field(const lathe_field *fields, int64_t count,
 /* Makes room for a micro-batch and its slices, once the model is there. */
 lathe_status session_make_buffers(lathe_session *s);
 void session_free_buffers(lathe_session *s);
+/* Buffers of one micro-batch, as long as any is; the caller's, also on failure. */
+lathe_status session_make_batch(lathe_session *s, lathe_tensor **tensors,
+                                int64_t **indices);
+void session_free_batch(const lathe_session *s, lathe_tensor *tensors,
+                        int64_t *indices);
 /* Reads rows first … first+rows-1 of an order into the micro-batch and cuts the slices.
  * order NULL: as they come. */
 lathe_status session_read(lathe_session *s, struct data_set *set,
@@ -45,6 +52,21 @@ lathe_status session_read_visit(lathe_session *s, struct data_set *set, int64_t 
 
 /* Into how many slices so many rows are cut. */
 int64_t session_slices(const lathe_session *s, int64_t rows);
+/* The i-th slice of a micro-batch, and its tensors; returns its first row. */
+int64_t session_cut(const lathe_session *s, const lathe_batch *whole, int64_t i,
+                    lathe_batch *part, lathe_tensor *tensors);
+
+/* session_ahead.c: the next micro-batch is read while the present one is at work */
+lathe_status session_open_ahead(lathe_session *s); /* if it may be */
+/* Why it may not; NULL: it may. */
+const char *session_ahead_obstacle(const lathe_session *s);
+void session_close_ahead(lathe_session *s);
+/* Reads the present micro-batch, and has the next one read. */
+lathe_status session_read_next(lathe_session *s);
+/* If this one was read ahead, it is where session_read would have put it. */
+bool session_take_ahead(lathe_session *s, int64_t epoch, int64_t first);
+/* Waits; what was read is forgotten. */
+void session_drop_ahead(lathe_session *s);
 
 /* session_points.c */
 lathe_status session_list_points(lathe_session *s);
@@ -65,6 +87,8 @@ bool session_is_complete(const lathe_session *s); /* the stage's `until` is met 
 bool session_is_over(lathe_session *s);           /* … or a stop was asked for */
 bool session_is_stopped(lathe_session *s);
 lathe_status session_open_workers(lathe_session *s); /* session.c */
+/* LATHE_STOP: it is being opened, and is to end. */
+lathe_status session_is_wanted(lathe_session *s);
 /* Before a window; and after it, which intervals came round in it. */
 void session_begin_interval(lathe_session *s);
 void session_round_intervals(lathe_session *s);
@@ -77,6 +101,7 @@ lathe_status session_record(lathe_session *s, enum split split);
 lathe_status session_tell_visit(lathe_session *s, enum split split, const char *name);
 lathe_status session_end_records(lathe_session *s, lathe_status status);
 lathe_status session_judge(lathe_session *s); /* expect */
+int64_t session_whole_epochs(const lathe_session *s);
 
 /* session_validate.c */
 lathe_status session_visit(lathe_session *s, enum split split);
@@ -110,11 +135,28 @@ void session_free_snapshot(lathe_session *s);
 #define SLOT_PREFIX "lathe/slot/"
 #define BLOCK_PREFIX "lathe/block/"
 #define STATE_PREFIX "lathe/state/"
+#define METRICS_FILE "metrics.jsonl"
+#define TIMES_FILE "timing.jsonl"
+#define NOTE_FORMAT "lathe"
 #define NOTE_LOOP "lathe.loop"
 #define NOTE_EXPERIMENT "lathe.experiment"
 #define NOTE_RUN "lathe.run"
 #define NOTE_PLUGINS "lathe.plugins"
 char *session_state_name(const struct plugin *plugin);
+
+/* session_origin.c */
+lathe_status session_check_origin(lathe_session *s);
+/* Reads the list of plugins that the checkpoint has. */
+lathe_status session_read_saved(lathe_session *s);
+/* What it has of a plugin of this kind and id; borrowed; NULL: nothing. */
+const struct json *session_saved_plugin(const lathe_session *s, const struct use *use);
+/* Was it of that name? */
+bool session_is_state_of(const lathe_session *s, const struct plugin *plugin);
+lathe_status session_check_state(lathe_session *s, const struct plugin *plugin,
+                                 const void *bytes, int64_t count);
+/* How much data there is: into "lathe.loop", and compared with it. */
+bool session_put_data(const lathe_session *s, struct json *loop);
+lathe_status session_check_data(lathe_session *s, const struct json *loop);
 
 /* session_blocks.c: block 0 is the weights; then come slots, then blocks of plugins */
 int64_t session_count_blocks(const lathe_session *s);

@@ -2,7 +2,7 @@
 /* Training, piece by piece: from the beginning of the run to the gradients of a
  * micro-batch. session_update.c goes on from there. */
 #include "base/clock.h"
-#include "session_state.h"
+#include "session_calls.h"
 
 lathe_status session_allow(lathe_session *s, unsigned places, const char *function) {
     workers_adopt();
@@ -19,6 +19,7 @@ lathe_status lathe_run_begin(lathe_session *s) {
     s->place = PLACE_RUN;
     s->began = clock_seconds();
     s->phase = PHASE_LOOP;
+    session_watch_threads(s);
     status = session_fire(s, POINT_RUN_BEGIN);
     if (status == LATHE_OK) s->rest.kind = REST_HERE;
     return status;
@@ -82,9 +83,7 @@ lathe_status lathe_batch_begin(lathe_session *s) {
     if (!s->window_left || s->place == PLACE_MADE) return LATHE_END;
     const char *asked = atomic_load(&s->stop_asked);
     s->now.micro = s->micro % s->sampler.accumulate;
-    status =
-        session_read(s, &s->data[SPLIT_TRAIN], &s->order, s->now.epoch,
-                     s->micro * s->sampler.batch, sampler_rows(&s->sampler, s->micro));
+    status = session_read_next(s);
     if (status != LATHE_OK) return status;
     if (!asked && atomic_load(&s->stop_asked)) return LATHE_STOP;
     s->place = PLACE_READ;
@@ -127,6 +126,7 @@ void lathe_discard(lathe_session *s) {
 lathe_status lathe_epoch_end(lathe_session *s) {
     lathe_status status = session_allow(s, PLACE_EPOCH, "lathe_epoch_end");
     if (status != LATHE_OK) return status;
+    if (s->rest.kind == REST_VISIT) return LATHE_STOP; /* the visit is still to come */
     s->is_epoch_done = s->is_saved = false;
     s->rest.kind = REST_NONE;
     status = session_fire(s, POINT_EPOCH_END);

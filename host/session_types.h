@@ -69,6 +69,7 @@ struct shard {
     double *metrics;
     void **outputs; /* [outputs] where this slice's rows go */
     lathe_status status;
+    int read_by; /* worker */
 };
 
 /* An interval that comes round again and again. */
@@ -119,7 +120,7 @@ struct plugin_state {
 struct resting {
     enum rest kind;
     lathe_moment now;
-    int64_t micro;
+    int64_t micro, recorded, recorded_step, skipped, skipped_in_a_row;
 };
 
 enum phase { PHASE_LOAD = 0, PHASE_LOOP, PHASE_PASS };
@@ -198,6 +199,7 @@ struct lathe_session {
     lathe_tensor *output_tensors;
     bool wants_outputs;
     struct plugin *reader; /* the data set being read */
+    struct ahead *ahead;   /* what reads the next one meanwhile; NULL: nobody */
     lathe_key model_key;
 
     /* where the run is */
@@ -209,7 +211,6 @@ struct lathe_session {
     int64_t samples_before, step_before, windows_before; /* of the window just made */
     struct sums window;
     bool is_stage_begun, is_epoch_done, has_warned_weight;
-    int threads_before;           /* of the process, when all was composed */
     double began, seconds_before; /* clock; of the run, in other processes */
     struct stage_start {          /* where the present stage began */
         int64_t step, windows;
@@ -231,6 +232,7 @@ struct lathe_session {
     const char *reason;               /* how it ended */
     enum split visiting;   /* the data set whose metrics are being added to */
     int64_t recorded_step; /* of the last train record */
+    int64_t recorded;      /* bytes of metrics.jsonl */
     double last_record_seconds;
     int64_t last_record_samples;
     int64_t skipped, skipped_in_a_row; /* windows that were not finite */
@@ -240,7 +242,9 @@ struct lathe_session {
     struct ring *ring;
     char *ring_path;
     uint32_t heed;
-    int64_t *since;  /* [RING_WORKERS * RING_DEPTH] when each began */
+    int64_t *since;                 /* [RING_WORKERS * RING_DEPTH] when each began */
+    struct guard_threads *starting; /* … and what it starts; NULL: nobody looks */
+    bool has_told_threads;
     int64_t dry_end; /* of a dry run: the step after which it ends; 0: as it would */
     struct text trace;
 
@@ -260,6 +264,7 @@ struct lathe_session {
     struct snapshot *snapshot;  /* what is being written */
     struct safetensors *origin; /* while opening: the checkpoint to begin from */
     char *origin_path;
+    struct json *saved;        /* … and what plugins were at work */
     struct json *before;       /* … and the experiment that made it */
     char *own_experiment;      /* of the run that goes on: a path, or text */
     const char **plugin_paths; /* given now, then those of the run before */

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "guard.h"
 #include "passes.h"
 #include "session_calls.h"
 
@@ -31,15 +30,38 @@ static void scale_part(void *context, int worker) {
                  workers_count(s->workers));
 }
 
+static bool is_bad(const lathe_session *s, const struct parameter *p) {
+    bool is_bad = false;
+    if (p->offset >= s->parameters.trained_end) return false;
+    for (int64_t i = 0; i < p->count; i++)
+        is_bad |= !isfinite(s->gradients[p->offset + i]);
+    return is_bad;
+}
+
+/* Whose gradients are not finite, where the loss still was: " (layers.0.weight, and 2
+ * parameters more)". */
+static void name_bad(const lathe_session *s, char *text, size_t size) {
+    const struct parameter *first = NULL;
+    long long count = 0;
+    for (int64_t i = 0; s->gradients && i < s->parameters.count; i++)
+        if (is_bad(s, &s->parameters.items[i]) && count++ == 0)
+            first = &s->parameters.items[i];
+    if (count > 1)
+        snprintf(text, size, " (%.99s, and %lld parameters more)", first->name,
+                 count - 1);
+    else if (first)
+        snprintf(text, size, " (%.99s)", first->name);
+}
+
 static lathe_status check_finite(lathe_session *s) {
     const double loss = s->now.loss, norm = s->now.gradient_norm;
     if (isfinite(loss) && isfinite(norm)) return LATHE_OK;
     const double found = isfinite(loss) ? norm : loss;
-    fail(&s->err, LATHE_EGATE, "the %s is %s",
-         isfinite(loss) ? "gradient norm" : "loss",
-         isnan(found) ? "nan"
-         : found > 0  ? "inf"
-                      : "-inf");
+    const char *spelled = isnan(found) ? "nan" : found > 0 ? "inf" : "-inf";
+    char bad[160] = "";
+    if (isfinite(loss)) name_bad(s, bad, sizeof bad);
+    fail(&s->err, LATHE_EGATE, "the %s is %s%s",
+         isfinite(loss) ? "gradient norm" : "loss", spelled, bad);
     error_where(&s->err, "training at epoch %lld, the step after %lld",
                 (long long)s->now.epoch, (long long)s->now.step);
     if (s->now.step == 0)
@@ -249,19 +271,6 @@ static void warn_about_weight(lathe_session *s) {
         (long long)s->now.step + 1);
 }
 
-/* One more is ours: the thread that hashes data. A plugin that starts threads only when
- * it works cannot be told from its neighbours, so the message names what could be
- * it. */
-static void look_for_threads(lathe_session *s) {
-    int more = guard_threads() - s->threads_before - 1;
-    if (more > 0)
-        log_line(&s->log, LATHE_LOG_WARNING,
-                 "%d threads that the host did not start came with the first step: %s, "
-                 "%s or "
-                 "a callback brings its own",
-                 more, s->shards[0].model.label, s->groups[0].plugin.label);
-}
-
 /* New weights, and everybody told. */
 static lathe_status make_step(lathe_session *s) {
     lathe_status status = take_rate(s);
@@ -273,9 +282,11 @@ static lathe_status make_step(lathe_session *s) {
         return status;
     s->gradients = NULL;
     s->skipped_in_a_row = 0;
-    if (s->now.step++ == 0) look_for_threads(s);
+    s->now.step++;
     session_round_intervals(s);
-    return session_fire(s, POINT_STEP_END);
+    status = session_fire(s, POINT_STEP_END);
+    if (s->heed & HEED_THREADS) session_ignore_threads(s);
+    return status;
 }
 
 lathe_status lathe_update(lathe_session *s) {

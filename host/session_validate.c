@@ -103,6 +103,7 @@ lathe_status lathe_validate(lathe_session *s) {
         return fail(&s->err, LATHE_EINVAL, "there is no validation data");
     if (is_between) status = session_mark(s, REST_VISIT);
     if (status == LATHE_OK) status = session_visit(s, SPLIT_VALIDATION);
-    if (status == LATHE_OK && is_between && !s->is_visit_cut) s->rest.kind = REST_HERE;
+    if (status == LATHE_OK && s->is_visit_cut) return LATHE_STOP;
+    if (status == LATHE_OK && is_between) s->rest.kind = REST_HERE;
     return status;
 }

@@ -14,6 +14,8 @@
 #include <immintrin.h>
 #endif
 
+#include "base/altstack.h"
+
 #define SPINS 1000  /* pauses of 40 to 140 cycles: 10 to 50 microseconds */
 #define PATIENCE 32 /* runs between two attempts to get a processor of one's own */
 
@@ -27,9 +29,9 @@ struct gate {
 struct worker {
     struct workers *owner;
     pthread_t thread;
-    int index;
-    int patience;    /* runs until it may step aside again */
-    _Atomic int cpu; /* where it was in its last run; -1: nobody knows */
+    int index, number; /* among these; of the session */
+    int patience;      /* runs until it may step aside again */
+    _Atomic int cpu;   /* where it was in its last run; -1: nobody knows */
 };
 
 struct workers {
@@ -37,6 +39,7 @@ struct workers {
     struct gate done;  /* helpers that are back from this run */
     int count;
     bool flush_denormals;
+    size_t signal_stack; /* bytes of each helper's, as who made the workers has it */
     _Atomic bool is_ending;
     _Atomic int cpu; /* of the thread that runs part 0 */
     void (*part)(void *context, int worker);
@@ -97,7 +100,11 @@ static uint32_t set_arithmetic(bool flush_denormals) {
 #endif
 }
 
-static void restore_arithmetic(uint32_t before) {
+uint32_t workers_begin_arithmetic(const struct workers *w) {
+    return set_arithmetic(w->flush_denormals);
+}
+
+void workers_end_arithmetic(uint32_t before) {
 #if defined(__SSE2__)
     _mm_setcsr(before);
 #else
@@ -143,16 +150,20 @@ static void step_aside(struct worker *worker) {
 static void *turn(void *argument) {
     struct worker *worker = argument;
     struct workers *w = worker->owner;
-    self = worker->index;
+    struct altstack stack;
+    self = worker->number;
+    altstack_begin(&stack, w->signal_stack);
     set_arithmetic(w->flush_denormals);
     for (uint32_t generation = 0;; generation++) {
         wait_while(&w->start, generation);
-        if (atomic_load(&w->is_ending)) return NULL;
+        if (atomic_load(&w->is_ending)) break;
         step_aside(worker);
-        w->part(w->context, worker->index);
+        w->part(w->context, worker->number);
         atomic_fetch_add(&w->done.value, 1);
         wake(&w->done);
     }
+    altstack_end(&stack);
+    return NULL;
 }
 
 /* Signals are for the loop's thread: helpers start with all of them blocked, but for
@@ -169,8 +180,8 @@ static int start_helper(struct worker *worker) {
     return failure;
 }
 
-lathe_status workers_create(int count, bool flush_denormals, struct workers **workers,
-                            struct error *err) {
+static lathe_status create(int count, int first_number, bool flush_denormals,
+                           struct workers **workers, struct error *err) {
     size_t bytes = sizeof **workers + (size_t)count * sizeof(struct worker);
     bytes = (bytes + 63) / 64 * 64;
     struct workers *w = aligned_alloc(64, bytes);
@@ -178,10 +189,12 @@ lathe_status workers_create(int count, bool flush_denormals, struct workers **wo
     memset(w, 0, bytes);
     w->count = 1;
     w->flush_denormals = flush_denormals;
+    w->signal_stack = altstack_size();
     for (int i = 1; i < count; i++) {
         struct worker *worker = &w->helpers[i - 1];
         worker->owner = w;
         worker->index = i;
+        worker->number = first_number + i - 1;
         int failure = start_helper(worker);
         if (failure) {
             workers_destroy(w);
@@ -194,28 +207,48 @@ lathe_status workers_create(int count, bool flush_denormals, struct workers **wo
     return LATHE_OK;
 }
 
+lathe_status workers_create(int count, bool flush_denormals, struct workers **workers,
+                            struct error *err) {
+    return create(count, 1, flush_denormals, workers, err);
+}
+
+lathe_status workers_create_beside(int number, bool flush_denormals,
+                                   struct workers **workers, struct error *err) {
+    return create(2, number, flush_denormals, workers, err);
+}
+
 int workers_count(const struct workers *workers) {
     return workers->count;
 }
 
+void workers_start(struct workers *w, void (*part)(void *context, int worker),
+                   void *context) {
+    w->part = part;
+    w->context = context;
+    atomic_store(&w->done.value, 0);
+    atomic_store_explicit(&w->cpu, sched_getcpu(), memory_order_relaxed);
+    atomic_fetch_add(&w->start.value, 1);
+    wake(&w->start);
+}
+
+void workers_wait(struct workers *w) {
+    const uint32_t helpers = (uint32_t)w->count - 1;
+    uint32_t back;
+    if (!w->part) return;
+    while ((back = atomic_load_explicit(&w->done.value, memory_order_acquire)) <
+           helpers)
+        wait_while(&w->done, back);
+}
+
 void workers_run(struct workers *w, void (*part)(void *context, int worker),
                  void *context) {
-    uint32_t helpers = (uint32_t)w->count - 1, back = 0;
-    uint32_t before = set_arithmetic(w->flush_denormals);
+    const bool has_helpers = w->count > 1;
+    const uint32_t before = workers_begin_arithmetic(w);
     workers_adopt();
-    if (helpers) {
-        w->part = part;
-        w->context = context;
-        atomic_store(&w->done.value, 0);
-        atomic_store_explicit(&w->cpu, sched_getcpu(), memory_order_relaxed);
-        atomic_fetch_add(&w->start.value, 1);
-        wake(&w->start);
-    }
+    if (has_helpers) workers_start(w, part, context);
     part(context, 0);
-    while (helpers && (back = atomic_load_explicit(&w->done.value,
-                                                   memory_order_acquire)) < helpers)
-        wait_while(&w->done, back);
-    restore_arithmetic(before);
+    if (has_helpers) workers_wait(w);
+    workers_end_arithmetic(before);
 }
 
 void workers_destroy(struct workers *w) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "commands/backtrace.h"
+#include "commands/commands.h"
 #include "plan.h"
 #include "workers.h"
 
@@ -34,6 +35,49 @@ void crash_forget(void) {
     watched = NULL;
 }
 
+static void put(int fd, const char *text) {
+    if (fd >= 0) (void)!write(fd, text, strlen(text));
+}
+
+static int open_directory(void) {
+    const char *path = watched && *watched ? plan_directory(*watched) : NULL;
+    return path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+/* The last two records of a run that has none of its own any more. */
+static void put_records(const char *message, const char *where, const char *help) {
+    char text[8 << 10];
+    struct plain records = {text, 0, sizeof text};
+    if (record_fd < 0) return;
+    plain_add(&records, "{\"event\":\"error\",\"exit_code\":70,\"message\":");
+    plain_add_json(&records, message);
+    plain_add(&records, ",\"where\":"), plain_add_json(&records, where);
+    plain_add(&records, ",\"help\":"), plain_add_json(&records, help);
+    plain_add(&records, "}\n");
+    plan_end_record(watched ? *watched : NULL, &records);
+    plain_add(&records, "\n");
+    put(record_fd, text);
+}
+
+/* Nobody knows where a run stands whose plugin exits, so nothing more is done with
+ * it. */
+void crash_refuse_exit(void) {
+    char line[CRASH_LINE];
+    struct error error = {0};
+    if (!watched) return;
+    const int directory = open_directory();
+    const bool is_known = crash_in_progress(line);
+    fail(&error, LATHE_EPLUGIN, "a plugin called exit, which ends the whole program");
+    if (is_known) error_where(&error, "%s", line);
+    error_help(&error, "a plugin reports a failure by its return value%s",
+               is_known ? "" : "; leave out plugins one by one to find it");
+    fflush(stdout);
+    command_print_error(&error);
+    if (directory >= 0) plan_note_crash(*watched, directory, EXIT_PLUGIN);
+    put_records(error.what, error.where, error.help);
+    _exit(EXIT_PLUGIN);
+}
+
 #if LATHE_SANITIZED
 
 void crash_watch(lathe_session *const *session, int records) {
@@ -42,10 +86,6 @@ void crash_watch(lathe_session *const *session, int records) {
 }
 
 #else
-
-static void put(int fd, const char *text) {
-    if (fd >= 0) (void)!write(fd, text, strlen(text));
-}
 
 static const char *name_of(int number) {
     switch (number) {
@@ -93,24 +133,13 @@ static void put_calls(int fd) {
     }
 }
 
-/* What JSON would escape is no letter of a plugin's name, and can be left out. */
-static void put_string(int fd, const char *text) {
-    char plain[CRASH_LINE];
-    size_t length = 0;
-    for (; *text && length + 1 < sizeof plain; text++)
-        if ((unsigned char)*text >= ' ' && *text != '"' && *text != '\\')
-            plain[length++] = *text;
-    plain[length] = 0;
-    put(fd, plain);
-}
-
-static void put_record(int fd, int number, const char *where) {
-    char line[CRASH_LINE] = "the host";
+static void put_crash(int number, const char *where) {
+    char line[CRASH_LINE] = "the host", text[CRASH_LINE + 16];
+    struct plain message = {text, 0, sizeof text};
     crash_in_progress(line);
-    put(fd, "{\"event\":\"error\",\"exit_code\":70,\"message\":\"");
-    put(fd, name_of(number)), put(fd, " in "), put_string(fd, line);
-    put(fd, "\",\"where\":\""), put_string(fd, where);
-    put(fd, "\",\"help\":\"\"}\n");
+    plain_add(&message, name_of(number)), plain_add(&message, " in ");
+    plain_add(&message, line);
+    put_records(text, where, "");
 }
 
 static int open_report(int directory) {
@@ -122,7 +151,7 @@ static int open_report(int directory) {
 static void report(int number) {
     char where[CRASH_LINE];
     const char *path = watched && *watched ? plan_directory(*watched) : NULL;
-    int directory = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    const int directory = open_directory();
     int file = open_report(directory);
     put(STDERR_FILENO, isatty(STDERR_FILENO) ? "\nlathe: " : "lathe: ");
     put_what(STDERR_FILENO, number);
@@ -132,7 +161,7 @@ static void report(int number) {
     if (directory >= 0) plan_note_crash(*watched, directory, EXIT_PLUGIN);
     put(file, "\nBacktrace\n");
     backtrace_write(file, where, sizeof where);
-    put_record(record_fd, number, where);
+    put_crash(number, where);
     if (where[0])
         put(STDERR_FILENO, "  where: "), put(STDERR_FILENO, where),
             put(STDERR_FILENO, "\n");
@@ -165,7 +194,13 @@ static void crash(int number) {
     _exit(EXIT_PLUGIN);
 }
 
-/* The stack that a crash is reported on may be all there is left. */
+static void bus(int number, siginfo_t *info, void *context) {
+    (void)context;
+    if (!watched || !*watched || !plan_mend(*watched, info->si_addr)) crash(number);
+}
+
+/* The stack that a crash is reported on may be all there is left. Helpers take one of
+ * the same size. */
 static void take_stack(void) {
     static _Alignas(16) char memory[128 << 10];
     const stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
@@ -173,7 +208,7 @@ static void take_stack(void) {
 }
 
 void crash_watch(lathe_session *const *session, int records) {
-    static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int numbers[] = {SIGSEGV, SIGFPE, SIGILL, SIGABRT};
     struct sigaction action = {.sa_handler = crash,
                                .sa_flags = SA_ONSTACK | SA_NODEFER};
     watched = session;
@@ -183,6 +218,9 @@ void crash_watch(lathe_session *const *session, int records) {
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         sigaction(numbers[i], &action, NULL);
+    action.sa_sigaction = bus;
+    action.sa_flags |= SA_SIGINFO;
+    sigaction(SIGBUS, &action, NULL);
 }
 
 #endif

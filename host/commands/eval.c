@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "commands/commands.h"
+#include "commands/output.h"
 #include "commands/visit.h"
 #include "json.h"
 
@@ -63,7 +64,7 @@ static int print(const struct evaluation *e, bool is_json, struct error *err) {
     if (status != LATHE_OK || text.is_broken)
         status = fail(err, LATHE_ENOMEM, "no memory to evaluate");
     else if (text.data)
-        fputs(text.data, stdout);
+        fputs(text.data, output_file());
     json_close(record);
     text_finish(&text);
     return error_exit_code(status);

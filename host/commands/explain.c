@@ -6,6 +6,8 @@
 
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/crash.h"
+#include "commands/output.h"
 #include "commands/trial.h"
 #include "plan.h"
 
@@ -32,7 +34,8 @@ static void take_call(void *context, const char *line) {
     struct explaining *e = context;
     if (e->stages && !strncmp(line, PLAN_STAGE, strlen(PLAN_STAGE))) keep_stage(e);
     if (e->list && !json_push(e->list, json_make_text(line))) e->is_broken = true;
-    if (e->calls && !e->is_json) puts(line);
+    if (!e->calls || e->is_json || fprintf(output_file(), "%s\n", line) >= 0) return;
+    lathe_stop(e->session, "interrupted"); /* main tells why */
 }
 
 static void take_log(void *context, int32_t level, const char *text) {
@@ -86,7 +89,7 @@ static int explain(struct explaining *e, const char *experiment, struct error *e
     }
     if (!code && (e->is_broken || text.is_broken))
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to explain"));
-    if (!code) fputs(text.data, stdout);
+    if (!code) fputs(text.data, output_file());
     json_close(e->list);
     json_close(e->stages);
     text_finish(&text);
@@ -102,13 +105,14 @@ static int open_and_explain(struct explaining *e, lathe_session_options *options
     options->trace = take_call;
     options->context = e;
     options->try_library = trial_run;
+    output_keep();
+    crash_watch(&e->session, -1);
     lathe_status status = lathe_open(options, &e->session, &failure);
-    if (status != LATHE_OK) {
-        command_take_error(err, &failure);
-        return error_exit_code(status);
-    }
-    int code = explain(e, options->experiment, err);
+    if (status != LATHE_OK) command_take_error(err, &failure);
+    int code = status == LATHE_OK ? explain(e, options->experiment, err)
+                                  : error_exit_code(status);
     lathe_close(e->session);
+    crash_forget();
     return code;
 }
 

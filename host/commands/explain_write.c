@@ -36,6 +36,14 @@ static const char *shown_path(const char *path) {
                : path;
 }
 
+static void write_notes(const struct json *notes, struct text *text) {
+    for (size_t i = 0; i < json_size(notes); i++) {
+        text_add(text, "    ");
+        add_column(text, json_key_at(notes, i), 24);
+        text_format(text, "%s\n", json_text(json_at(notes, i)));
+    }
+}
+
 static void write_plugins(const struct json *plan, struct text *text) {
     const struct json *plugins = json_get(plan, "plugins");
     text_add(text, "\nPlugins\n");
@@ -50,6 +58,7 @@ static void write_plugins(const struct json *plan, struct text *text) {
         add_column(text, name.data ? name.data : "", 22);
         text_format(text, "%s\n", library[0] ? shown_path(library) : "linked in");
         text_finish(&name);
+        write_notes(json_get(plugin, "notes"), text);
     }
 }
 
@@ -176,6 +185,15 @@ static void write_threads(const struct json *plan, struct text *text) {
     text_add(text, "\n");
 }
 
+static void write_prefetch(const struct json *plan, struct text *text) {
+    const struct json *prefetch = json_get(plan, "prefetch");
+    const char *ahead = json_text(json_get(prefetch, "ahead"));
+    label(text, "reads");
+    text_format(text, "%s%s: %s\n", strcmp(ahead, "no") ? "ahead" : "in the loop",
+                strcmp(ahead, "when it pays") ? "" : " when it pays",
+                json_text(json_get(prefetch, "why")));
+}
+
 static void write_parameters(const struct json *plan, struct text *text) {
     const struct json *parameters = json_get(plan, "parameters");
     const struct json *groups = json_get(parameters, "groups");
@@ -249,6 +267,7 @@ static void write_stage(const struct json *plan, struct text *text) {
     write_windows(plan, text);
     write_rate(plan, text);
     write_threads(plan, text);
+    write_prefetch(plan, text);
     write_parameters(plan, text);
     write_memory(plan, text);
 }

@@ -8,9 +8,12 @@
 /* A handler gets no argument. What is half written is removed before the signal has
  * its way. */
 static volatile sig_atomic_t caught;
+static lathe_session *const *visited; /* before it is opened and after */
 
 static void catch (int number) {
+    lathe_session *session = __atomic_load_n(visited, __ATOMIC_ACQUIRE);
     caught = number;
+    if (session) lathe_stop(session, "interrupted");
 }
 
 static void catch_signals(void (*handler)(int)) {
@@ -38,6 +41,7 @@ static int write_sheet(struct visit *visit, struct sheet *sheet, struct error *e
 }
 
 static int predict(struct visit *visit, struct sheet *sheet, struct error *err) {
+    visited = &visit->session;
     catch_signals(catch);
     int code = write_sheet(visit, sheet, err);
     sheet_finish(sheet);

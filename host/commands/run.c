@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/text.h"
 #include "commands/commands.h"
 #include "commands/runs.h"
 #include "commands/turn.h"
-
-static bool is_run(const char *directory) {
-    char *path = text_make("%s/resolved.json", directory);
-    bool is_there = path && !access(path, F_OK);
-    free(path);
-    return is_there;
-}
 
 static int check_experiment(const char *path, struct error *err) {
     struct stat status;
@@ -21,7 +12,7 @@ static int check_experiment(const char *path, struct error *err) {
         return 0;
     fail(err, LATHE_ENOTFOUND, "a directory is not an experiment");
     error_where(err, "%s", path);
-    if (is_run(path))
+    if (runs_is_run(path))
         error_help(err, "it is a run, which goes on with: lathe resume %s", path);
     else
         error_help(err, "name the experiment file in it: lathe run %s/NAME.json", path);

@@ -37,6 +37,13 @@ int runs_path(const char *word, char **path, struct error *err) {
     return error_exit_code(LATHE_ENOTFOUND);
 }
 
+bool runs_is_run(const char *directory) {
+    char *path = path_join(directory, "resolved.json");
+    bool is_there = path && !access(path, F_OK);
+    free(path);
+    return is_there;
+}
+
 /* Its own process holds the lock of its directory; the dead hold none. */
 bool runs_is_busy(const char *run) {
     int fd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -56,13 +63,14 @@ static bool is_finished(const char *run) {
     return is_over;
 }
 
-/* When it began: experiment.json is written once. */
+/* When it began: experiment.json is written once. Without resolved.json it never
+ * did. */
 static bool is_of(const char *run, const char *source, size_t length,
                   struct timespec *began) {
     char *path = path_join(run, "experiment.json"), *content = NULL;
     size_t found = 0;
     struct stat status;
-    bool is_same = path && !stat(path, &status) &&
+    bool is_same = path && runs_is_run(run) && !stat(path, &status) &&
                    file_read(path, SOURCE_MAX, &content, &found, NULL) == LATHE_OK &&
                    found == length && !memcmp(content, source, length);
     if (is_same) *began = status.st_mtim;

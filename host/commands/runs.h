@@ -11,6 +11,8 @@
 /* RUN is a directory, or a name under runs/ ("latest" too). *path is the caller's.
  * Returns 0, or the exit status with its reason in *err. */
 int runs_path(const char *word, char **path, struct error *err);
+/* Does the directory hold one that can be resumed? */
+bool runs_is_run(const char *directory);
 /* Is a process at it? */
 bool runs_is_busy(const char *run);
 /* The newest run under runs/ that was made of this experiment file as it is now, that

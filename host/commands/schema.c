@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lathe schema: one JSON Schema (draft-07) of an experiment. It begins with the fixed
- * part, manifests/schema/experiment.json, whose "format"s are ours; each is put in words
- * that any validator knows. The options of the plugins that are found become
+ * part, manifests/schema/experiment.json, whose "format"s are ours; each is put in
+ * words that any validator knows. The options of the plugins that are found become
  * definitions, one for each kind. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/nearest.h"
 #include "base/path.h"
+#include "commands/output.h"
 
 static bool has_suffix(const char *path, const char *suffix) {
     const size_t length = strlen(path), tail = strlen(suffix);
@@ -246,7 +247,9 @@ static lathe_status write_out(struct sheet *sheet) {
     if (!is_stdout(sheet))
         return file_write(sheet->fd, text->data, text->length, sheet->path,
                           &sheet->err);
-    if (fwrite(text->data, 1, text->length, stdout) == text->length) return LATHE_OK;
+    if (fwrite(text->data, 1, text->length, output_file()) == text->length)
+        return LATHE_OK;
+    if (output_is_cut()) return LATHE_STOP; /* nobody wants more */
     return fail(&sheet->err, LATHE_EIO, "cannot write to standard output: %s",
                 strerror(errno));
 }

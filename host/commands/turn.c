@@ -2,11 +2,8 @@
 #include "commands/turn.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -17,6 +14,7 @@
 #include "base/text.h"
 #include "commands/commands.h"
 #include "commands/crash.h"
+#include "commands/output.h"
 #include "commands/trial.h"
 
 #define EXIT_PREEMPTED 75
@@ -24,10 +22,14 @@
 
 /* ---- signals ---- */
 
-/* A handler gets no argument. It finds no session while one is being opened: what came
- * then is kept in `pending`. */
-static _Atomic(lathe_session *) running;
-static volatile sig_atomic_t pending, interrupts, is_interactive;
+/* A handler gets no argument. What comes before there is a session is kept in
+ * `pending`. */
+static lathe_session *running;
+static volatile sig_atomic_t pending, interrupts, is_interactive, is_open;
+
+static lathe_session *find_running(void) {
+    return __atomic_load_n(&running, __ATOMIC_ACQUIRE);
+}
 
 static const char *stop_reason(int number) {
     return number == SIGINT ? "interrupted" : "preempted";
@@ -48,9 +50,11 @@ static void stop(int number) {
     static const char note[] =
         "\nlathe: ending after this step; Ctrl-C again ends at once\n";
     int saved = errno;
-    lathe_session *session = atomic_load(&running);
+    lathe_session *session = find_running();
     if (!pending) pending = number;
-    if (session) lathe_stop(session, stop_reason(number));
+    /* A time that is over before the run begins still leaves one, with its state. */
+    if (session && (is_open || number != SIGALRM))
+        lathe_stop(session, stop_reason(number));
     if (number == SIGINT && interrupts++ > 0) {
         tell_progress();
         signal(SIGINT, SIG_DFL);
@@ -63,7 +67,7 @@ static void stop(int number) {
 
 /* A checkpoint at the next boundary, and on with it. */
 static void save(int number) {
-    lathe_session *session = atomic_load(&running);
+    lathe_session *session = find_running();
     (void)number;
     if (session) lathe_request(session, LATHE_REQUEST_SAVE);
 }
@@ -97,11 +101,6 @@ static void begin_time_limit(double seconds) {
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static void set_running(lathe_session *session) {
-    atomic_store(&running, session);
-    if (session && pending) lathe_stop(session, stop_reason(pending));
-}
-
 /* ---- what the session says ---- */
 
 static void print_log(void *context, int32_t level, const char *text) {
@@ -119,9 +118,10 @@ static void print_log(void *context, int32_t level, const char *text) {
 static void print_line(struct turn *turn, const char *json) {
     if (turn->output_error) return;
     errno = 0;
-    if (fprintf(turn->output, "%s\n", json) >= 0 && !fflush(turn->output)) return;
+    FILE *file = output_file();
+    if (fprintf(file, "%s\n", json) >= 0 && !fflush(file)) return;
     turn->output_error = errno ? errno : EIO;
-    lathe_session *session = atomic_load(&running);
+    lathe_session *session = find_running();
     if (session) lathe_stop(session, "failed");
 }
 
@@ -138,7 +138,7 @@ static void take_record(void *context, const char *json) {
 
 static void take_trace(void *context, const char *line) {
     struct turn *turn = context;
-    lathe_session *session = atomic_load(&running);
+    lathe_session *session = find_running();
     if (!trace_add(&turn->trace, line) && session) lathe_stop(session, "failed");
 }
 
@@ -159,95 +159,73 @@ static void print_failure(struct turn *turn, const struct error *error, int code
     text_finish(&text);
 }
 
-static void print_end(struct turn *turn) {
-    static const char nothing[] =
-        "{\"event\":\"end\",\"reason\":\"failed\",\"epochs\":0,\"steps\":0,"
-        "\"samples\":0,\"run\":null,\"metrics\":{}}";
+/* `reason`: where no run has begun, which has words of its own. */
+static void print_end(struct turn *turn, const char *reason) {
+    char nothing[160];
+    snprintf(nothing, sizeof nothing,
+             "{\"event\":\"end\",\"reason\":\"%s\",\"epochs\":0,\"steps\":0,"
+             "\"samples\":0,\"run\":null,\"metrics\":{}}",
+             reason);
     if (turn->is_json) print_line(turn, turn->end ? turn->end : nothing);
 }
 
 static int refuse(struct turn *turn, const struct error *error, int code) {
     print_failure(turn, error, code);
-    print_end(turn);
+    print_end(turn, "failed");
     return code;
 }
 
-static int finish(struct turn *turn, lathe_session *session, lathe_status status) {
-    const char *reason = lathe_reason(session);
-    struct error error = {0}, traced = {0};
-    const bool is_traced = trace_close(&turn->trace, &traced) == LATHE_OK;
-    int code = error_exit_code(status), number = turn->output_error;
-    if (!is_traced && !number) number = turn->trace.number;
-    if (status < 0)
-        command_take_error(&error, lathe_last_error(session));
-    else if (reason && !strcmp(reason, "interrupted"))
-        code = EXIT_INTERRUPTED;
-    else if (reason && !strcmp(reason, "preempted"))
-        code = EXIT_PREEMPTED;
+static int stop_code(const char *reason) {
+    if (reason && !strcmp(reason, "interrupted")) return EXIT_INTERRUPTED;
+    return reason && !strcmp(reason, "preempted") ? EXIT_PREEMPTED : 0;
+}
+
+/* What went wrong in the run is told, and its exit status found. */
+static int judge(struct turn *turn, lathe_session *session, lathe_status status) {
+    struct error error = {0};
+    const int number = turn->output_error ? turn->output_error : turn->trace.number;
+    if (status >= 0) return stop_code(lathe_reason(session));
+    command_take_error(&error, lathe_last_error(session));
+    const int code = error_exit_code(status);
     /* Stopped for want of a reader, a session says so in words of its own. */
-    if (status < 0 && !(number && status == LATHE_EIO))
-        print_failure(turn, &error, code);
-    print_end(turn);
-    if (!is_traced) command_print_error(&traced);
-    if (!is_traced && !code) code = error_exit_code(LATHE_EIO);
-    if (!turn->output_error || (status < 0 && !number)) return code;
+    if (!number || status != LATHE_EIO) print_failure(turn, &error, code);
+    return code;
+}
+
+/* … and of what came out of it. */
+static int judge_output(struct turn *turn, int code) {
+    struct error error = {0};
+    if (trace_close(&turn->trace, &error) != LATHE_OK) {
+        command_print_error(&error);
+        if (!code) code = error_exit_code(LATHE_EIO);
+    }
+    print_end(turn, "failed");
+    if (!turn->output_error) return code;
     fail(&error, LATHE_EIO, "cannot write to standard output: %s",
          strerror(turn->output_error));
     command_print_error(&error);
-    return status < 0 ? code : error_exit_code(LATHE_EIO);
-}
-
-/* ---- plugins that print, plugins that exit ---- */
-
-/* Records have stdout to themselves: what a plugin prints there comes out on stderr. */
-static void take_stdout(struct turn *turn) {
-    turn->output = stdout;
-    if (!turn->is_json) return;
-    int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    FILE *output = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!output && fd >= 0) close(fd);
-    if (!output) return; /* it is closed, which the first record will tell */
-    dup2(STDERR_FILENO, STDOUT_FILENO);
-    turn->output = output;
-}
-
-static void give_stdout_back(struct turn *turn) {
-    if (turn->output == stdout) return;
-    fflush(stdout);
-    __fpurge(stdout); /* what could not be written is not for the records' reader */
-    clearerr(stdout);
-    dup2(fileno(turn->output), STDOUT_FILENO);
-    fclose(turn->output);
-    turn->output = stdout;
-}
-
-static struct turn *watched; /* while plugins may run: atexit passes no context */
-
-/* An exit from below would end the run with any status, 0 too, and no word. Nobody
- * knows where it stands, so nothing more is done with it: its status.json reads as
- * died. */
-static void refuse_exit(void) {
-    struct turn *turn = watched;
-    struct error error = {0};
-    if (!turn) return;
-    watched = NULL;
-    char line[CRASH_LINE];
-    const bool is_known = crash_in_progress(line);
-    fail(&error, LATHE_EPLUGIN, "a plugin called exit, which ends the whole program");
-    if (is_known) error_where(&error, "%s", line);
-    error_help(&error, "a plugin reports a failure by its return value%s",
-               is_known ? "" : "; leave out plugins one by one to find it");
-    fflush(stdout);
-    print_failure(turn, &error, error_exit_code(error.status));
-    if (!atomic_load(&running)) print_end(turn);
-    fflush(turn->output);
-    _exit(error_exit_code(error.status));
+    return code && code != EXIT_PREEMPTED && code != EXIT_INTERRUPTED
+               ? code
+               : error_exit_code(LATHE_EIO);
 }
 
 /* ---- the whole ---- */
 
+/* It was refused, or told to end before it was ready. */
+static int give_up(struct turn *turn, lathe_status status, const lathe_error *failure) {
+    struct error error = {0};
+    trace_close(&turn->trace, NULL);
+    if (status == LATHE_STOP) {
+        const char *reason = stop_reason(pending);
+        fprintf(stderr, "lathe: %s before the run began\n", reason);
+        print_end(turn, reason);
+        return stop_code(reason);
+    }
+    command_take_error(&error, failure);
+    return refuse(turn, &error, error_exit_code(status));
+}
+
 static int turn_session(struct turn *turn, lathe_session_options *options) {
-    lathe_session *session = NULL;
     lathe_error failure = {.size = sizeof failure};
     struct error error = {0};
     options->size = sizeof *options;
@@ -261,39 +239,27 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
         return refuse(turn, &error, error_exit_code(error.status));
     catch_signals();
     begin_time_limit(turn->time_limit);
-    crash_watch(&session, turn->is_json ? fileno(turn->output) : -1);
-    lathe_status status = lathe_open(options, &session, &failure);
-    if (status) {
+    crash_watch(&running, turn->is_json ? fileno(output_file()) : -1);
+    lathe_status status = lathe_open(options, &running, &failure);
+    if (status == LATHE_OK) {
+        lathe_session *session = running;
+        is_open = 1;
+        if (pending) lathe_stop(session, stop_reason(pending));
+        int code = judge(turn, session, lathe_run(session));
+        lathe_close(session);
+        __atomic_store_n(&running, NULL, __ATOMIC_RELEASE);
         crash_forget();
-        trace_close(&turn->trace, NULL);
-        command_take_error(&error, &failure);
-        return refuse(turn, &error, error_exit_code(status));
+        return judge_output(turn, code);
     }
-    set_running(session);
-    status = lathe_run(session);
-    int code = finish(turn, session, status);
-    set_running(NULL);
-    lathe_close(session);
     crash_forget();
-    return code;
+    return give_up(turn, status, &failure);
 }
 
 int turn_to_end(struct turn *turn, lathe_session_options *options, int code,
                 const struct error *err) {
-    struct error error = {0};
     turn->is_terminal = isatty(STDERR_FILENO);
-    take_stdout(turn);
-    if (code) {
-        refuse(turn, err, code);
-    } else if (atexit(refuse_exit)) {
-        fail(&error, LATHE_ENOMEM, "no memory to watch plugins");
-        code = refuse(turn, &error, error_exit_code(LATHE_ENOMEM));
-    } else {
-        watched = turn;
-        code = turn_session(turn, options);
-        watched = NULL;
-    }
-    give_stdout_back(turn);
+    if (turn->is_json) output_keep();
+    code = code ? refuse(turn, err, code) : turn_session(turn, options);
     free(turn->end);
     return code;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Turning a session to its end for somebody at a terminal: signals, the time limit,
- * what it says on stderr, its records on stdout, plugins that print or exit, and the
- * exit status. What is run is the command's to say. */
+ * what it says on stderr, its records on stdout, and the exit status. What is run is
+ * the command's to say. */
 #ifndef HOST_COMMANDS_TURN_H
 #define HOST_COMMANDS_TURN_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include <lathe/session.h>
 
@@ -19,9 +18,8 @@ struct turn {
     struct trace trace;
     /* turn.c's own */
     bool is_terminal; /* stderr: a bar may stand on its last line */
-    FILE *output;     /* where records go */
     char *end;        /* the end record: held back, for it comes last of all */
-    int output_error; /* errno of the first write to it that failed */
+    int output_error; /* errno of the first record that could not be written */
 };
 
 /* What `run` and `resume` have in common. */

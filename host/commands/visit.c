@@ -8,8 +8,11 @@
 #include "base/text.h"
 #include "commands/commands.h"
 #include "commands/crash.h"
+#include "commands/output.h"
 #include "commands/runs.h"
 #include "commands/trial.h"
+
+#define EXIT_INTERRUPTED 130
 
 static void print_log(void *context, int32_t level, const char *text) {
     const struct visit *visit = context;
@@ -52,11 +55,12 @@ int visit_open(struct visit *visit, struct error *err) {
                                            .record = take_record,
                                            .context = visit,
                                            .try_library = trial_run};
+    output_keep();
     crash_watch(&visit->session, -1);
     lathe_status status = lathe_open(&options, &visit->session, &failure);
     if (status == LATHE_OK) return 0;
     command_take_error(err, &failure);
-    return error_exit_code(status);
+    return status == LATHE_STOP ? EXIT_INTERRUPTED : error_exit_code(status);
 }
 
 int visit_read(struct visit *visit, int argc, char **argv, const struct flag *flags,

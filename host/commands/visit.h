@@ -31,7 +31,7 @@ struct visit {
  * status with its reason in *err. */
 int visit_read(struct visit *visit, int argc, char **argv, const struct flag *flags,
                struct error *err);
-/* Opens the session; its callbacks keep quiet. */
+/* Opens the session; its callbacks keep quiet, and stdout is for data from then on. */
 int visit_open(struct visit *visit, struct error *err);
 /* What lathe_evaluate or lathe_predict returned, as an exit status. */
 int visit_judge(const struct visit *visit, lathe_status status, struct error *err);

@@ -55,6 +55,10 @@ const struct dense *dense_choose(void) {
 #endif
 }
 
+const char *dense_describe(const struct dense *dense) {
+    return dense == &panels ? panels_describe() : dense->name;
+}
+
 int64_t dense_wide(const struct dense *dense, int64_t rows) {
     const int64_t wide = rows ? (rows + MULTIPLE - 1) / MULTIPLE * MULTIPLE : MULTIPLE;
     return dense->widest && wide > dense->widest ? dense->widest : wide;

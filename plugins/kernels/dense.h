@@ -29,6 +29,9 @@ const struct dense *dense_blas(void);
 /* The faster one here; in a build with LATHE_BLAS_ONLY, the BLAS. */
 const struct dense *dense_choose(void);
 
+/* It, for people, with the processor's instructions that it uses; a constant. */
+const char *dense_describe(const struct dense *dense);
+
 /* Samples that lie side by side where a slice has `rows`: `wide` of panels.h */
 int64_t dense_wide(const struct dense *dense, int64_t rows);
 /* Samples in all panels of such a slice, padding included: a matrix takes so many

@@ -157,6 +157,10 @@ static void multiply(const struct product *p) {
     }
 }
 
+const char *panels_describe(void) {
+    return LANES == 16 ? "panels, AVX-512" : LANES == 8 ? "panels, AVX2" : "panels";
+}
+
 int panels_are_fused(void) {
     return LANES > 4;
 }

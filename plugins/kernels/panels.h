@@ -21,6 +21,8 @@
 
 /* Does this processor multiply and add in one? If not, a BLAS is faster. */
 int panels_are_fused(void);
+/* "panels, AVX-512": with the instructions that the products use here; a constant */
+const char *panels_describe(void);
 
 /* panels = x[rows,width] */
 void panels_pack(int64_t rows, int64_t width, int64_t wide, const float *x,

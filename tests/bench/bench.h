@@ -86,6 +86,10 @@ __attribute__((noreturn, format(printf, 2, 3))) void bench_miss(const char *pack
 lathe_session *bench_open(const struct bench *bench, const char *experiment,
                           const char *const *overrides,
                           const lathe_linked_plugin *const *linked);
+/* The same of a run that writes into a directory of its own. */
+lathe_session *bench_open_in(const struct bench *bench, const char *directory,
+                             const char *experiment, const char *const *overrides,
+                             const lathe_linked_plugin *const *linked);
 /* One step, and the next epoch when one is over. */
 void bench_step(lathe_session *session);
 /* Seconds of so many steps, after a few that bring the caches back. */
@@ -97,12 +101,21 @@ extern const char bench_mlp[];
  * back to all but the first layer. */
 double bench_mlp_flops(int batch);
 
+/* ---- start.c ---- */
+/* Runs a program with its output in a file that is opened so, and waits. Seconds it
+ * took. */
+double bench_spawn(char *const *argv, const char *output, int flags);
+
 /* ---- peak.c ---- */
 /* Multiply-adds at full speed on so many threads (1 or 2), in GFLOP/s. */
 double peak_measure(int threads);
 /* Did two threads have two cores? */
 bool peak_is_doubled(double one, double two);
 const char *peak_instructions(void);
+
+/* ---- exchange.c ---- */
+/* Nanoseconds that a cache line takes from one thread to another and back. */
+double exchange_measure(void);
 
 /* ---- count.c ---- */
 /* Calls of malloc and its kin by the whole process so far. */
@@ -118,5 +131,6 @@ void bench_host(struct bench *bench);
 void bench_mlps(struct bench *bench);
 void bench_static(struct bench *bench);
 void bench_words(struct bench *bench);
+void bench_saving(struct bench *bench);
 
 #endif

@@ -11,7 +11,8 @@ static const char experiment[] =
     "  \"data\": { \"train\": { \"use\": \"ids\", \"count\": 1000000 } },"
     "  \"model\": { \"use\": \"scalar\" },"
     "  \"optimizer\": { \"use\": \"sgd\", \"lr\": 0 },"
-    "  \"train\": { \"until\": \"1000ep\", \"batch\": 1, \"shards\": 1 } }";
+    "  \"train\": { \"until\": \"1000ep\", \"batch\": 1, \"shards\": 1,"
+    "             \"prefetch\": false } }";
 
 static const char eight[] =
     "callbacks=["

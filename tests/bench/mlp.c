@@ -16,6 +16,7 @@
 #define TRIES 3    /* for a turn, in every round */
 #define QUIET 0.9  /* of the best peak so far, each thread has at least */
 #define OWNED 0.95 /* of a core, a thread that never sleeps has at least */
+#define FAR 2      /* times the least exchange so far: cores without a common cache */
 
 static const struct contender {
     const char *optimizer;
@@ -48,6 +49,7 @@ struct meeting {
     struct peer peers[2]; /* on one thread, on two */
     struct side sides[CONTENDERS];
     double peak;       /* of one thread, the best so far */
+    double exchange;   /* of two threads, the least so far, ns */
     double disturbing; /* our processor time while the peer worked, seconds … */
     double worked;     /* … and how long that was */
     int patience;      /* turns that may still be taken again */
@@ -103,6 +105,15 @@ static double look_at_peak(struct meeting *meeting, int threads) {
     return peak;
 }
 
+/* Are so many threads as near to each other as they were at best? */
+static bool are_near(struct meeting *meeting, int threads) {
+    if (threads == 1) return true;
+    double exchange = exchange_measure();
+    if (meeting->exchange == 0 || exchange < meeting->exchange)
+        meeting->exchange = exchange;
+    return exchange < FAR * meeting->exchange;
+}
+
 /* Waits, with patience for half a second, until so many threads have as many cores.
  * The peak of one of them. */
 static double find_quiet(struct meeting *meeting, int threads) {
@@ -110,7 +121,7 @@ static double find_quiet(struct meeting *meeting, int threads) {
     double peak = 0;
     for (int i = 0; i < 15; i++) {
         peak = look_at_peak(meeting, threads);
-        if (peak > QUIET * meeting->peak) break;
+        if (peak > QUIET * meeting->peak && are_near(meeting, threads)) break;
         nanosleep(&pause, NULL);
     }
     return peak;
@@ -130,7 +141,8 @@ static bool try_turns(struct meeting *meeting, size_t i, struct turn *turn) {
         least = fmin(least, look_at_peak(meeting, contender->threads));
         owned = fmin(owned, peer->owned / contender->threads);
     }
-    return least > QUIET * meeting->peak && owned > OWNED;
+    return least > QUIET * meeting->peak && owned > OWNED &&
+           are_near(meeting, contender->threads);
 }
 
 static void take_turns(struct meeting *meeting, size_t i) {
@@ -233,6 +245,8 @@ static void report_own(struct meeting *meeting) {
              meeting->peak);
     note_rounds(meeting, &meeting->sides[FIRST], &row);
     bench_add_row(meeting->bench, &row);
+    bench_add(meeting->bench, "mlp", "a cache line from core to core and back",
+              meeting->exchange, "ns", -1, "%s", "at best");
 }
 
 /* That who waited did not disturb the other. */

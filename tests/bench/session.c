@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A session turned by hand, piece by piece, for the parts that measure single steps;
- * and the network that most of them measure. */
+ * and the network that most of them measure, which has no thread but those it is said
+ * to have. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ const char bench_mlp[] =
     "    \"labels\": \"" FASHION "train-labels-idx1-ubyte.gz\" } },"
     "  \"model\": { \"use\": \"mlp\", \"hidden\": [512, 256] },"
     "  \"optimizer\": { \"use\": \"sgd\", \"lr\": 0.01 },"
-    "  \"train\": { \"until\": \"1000ep\", \"batch\": 64 } }";
+    "  \"train\": { \"until\": \"1000ep\", \"batch\": 64, \"prefetch\": false } }";
 
 double bench_mlp_flops(int batch) {
     const double first = 784.0 * 512, others = 512.0 * 256 + 256.0 * 10;
@@ -33,9 +34,9 @@ static void begin_epoch(lathe_session *session) {
     if (status == LATHE_END) bench_give_up("the run ended while it was measured");
 }
 
-lathe_session *bench_open(const struct bench *bench, const char *experiment,
-                          const char *const *overrides,
-                          const lathe_linked_plugin *const *linked) {
+lathe_session *bench_open_in(const struct bench *bench, const char *directory,
+                             const char *experiment, const char *const *overrides,
+                             const lathe_linked_plugin *const *linked) {
     char shipped[512], probes[512];
     snprintf(shipped, sizeof shipped, "%s/plugins", bench->build);
     snprintf(probes, sizeof probes, "%s/tests/plugins", bench->build);
@@ -47,6 +48,7 @@ lathe_session *bench_open(const struct bench *bench, const char *experiment,
         .overrides = overrides,
         .plugin_paths = paths,
         .linked = linked,
+        .run_directory = directory,
     };
     lathe_session *session = NULL;
     lathe_error error = {.size = sizeof error};
@@ -55,6 +57,12 @@ lathe_session *bench_open(const struct bench *bench, const char *experiment,
     check(session, lathe_run_begin(session));
     begin_epoch(session);
     return session;
+}
+
+lathe_session *bench_open(const struct bench *bench, const char *experiment,
+                          const char *const *overrides,
+                          const lathe_linked_plugin *const *linked) {
+    return bench_open_in(bench, NULL, experiment, overrides, linked);
 }
 
 void bench_step(lathe_session *session) {

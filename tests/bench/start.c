@@ -22,8 +22,7 @@ static const char *const files[] = {
     "t10k-labels-idx1-ubyte",
 };
 
-/* Runs a program with its output in a file, and waits. Seconds it took. */
-static double spawn(char *const *argv, const char *output, int flags) {
+double bench_spawn(char *const *argv, const char *output, int flags) {
     posix_spawn_file_actions_t actions;
     pid_t pid;
     int status;
@@ -42,7 +41,7 @@ static double spawn(char *const *argv, const char *output, int flags) {
 static void discard(const char *directory) {
     char *argv[] = {(char[]){"rm"}, (char[]){"-rf"}, (char *)(uintptr_t)directory,
                     NULL};
-    spawn(argv, "/dev/null", O_WRONLY);
+    bench_spawn(argv, "/dev/null", O_WRONLY);
 }
 
 /* What `stamp` saw of one run of fashion-mlp.json with further arguments
@@ -75,7 +74,7 @@ static struct seen run_lathe(const struct bench *bench, const char *const *argum
 
     double begin = bench_seconds(), first_step = 0;
     long kib = 0;
-    spawn((char *const *)(uintptr_t)argv, "/dev/null", O_WRONLY);
+    bench_spawn((char *const *)(uintptr_t)argv, "/dev/null", O_WRONLY);
     FILE *file = fopen(stamp, "re");
     if (file == NULL || fscanf(file, "%lf %ld", &first_step, &kib) != 2)
         bench_give_up("no stamp in %s", stamp);
@@ -98,7 +97,7 @@ static void unpack(const struct bench *bench, char (*overrides)[192],
         snprintf(packed, sizeof packed, FASHION "%s.gz", files[i]);
         snprintf(plain, sizeof plain, "%s/%s", bench->scratch, files[i]);
         char *argv[] = {(char[]){"gzip"}, (char[]){"-dc"}, packed, NULL};
-        spawn(argv, plain, O_WRONLY | O_CREAT | O_TRUNC);
+        bench_spawn(argv, plain, O_WRONLY | O_CREAT | O_TRUNC);
     }
     for (size_t i = 0; i < 6; i++) {
         snprintf(overrides[i], sizeof overrides[i], "%s=%s/%s", places[i],
@@ -114,7 +113,7 @@ static double time_gzip(void) {
                     packed[2],        packed[3],       NULL};
     for (size_t i = 0; i < 4; i++)
         snprintf(packed[i], sizeof packed[i], FASHION "%s.gz", files[i]);
-    return spawn(argv, "/dev/null", O_WRONLY);
+    return bench_spawn(argv, "/dev/null", O_WRONLY);
 }
 
 void bench_start(struct bench *bench) {

@@ -14,7 +14,7 @@ for wrong in steps "--peer" "--peer jax" "--peer torch host" "--json" "--rounds 
     # shellcheck disable=SC2086
     try 64 measure $wrong
     has err "usage: ./dev bench"
-    has err "parts: step start memory warm scan host static mlp words"
+    has err "parts: step start memory warm scan host static save mlp words"
     is_empty out
 done
 

@@ -20,8 +20,9 @@ static void count_steps(struct bench *bench, const char *threads, const char *la
     char experiment[512], name[96];
     snprintf(experiment, sizeof experiment, "%s/manifests/fashion-mlp.json",
              bench->source);
-    const char *const overrides[] = {"callbacks=[]", "expect={}", "train.until=1000ep",
-                                     threads, NULL};
+    const char *const overrides[] = {
+        "callbacks=[]",         "expect={}", "train.until=1000ep",
+        "train.prefetch=false", threads,     NULL};
     lathe_session *session = bench_open(bench, experiment, overrides, NULL);
     for (int i = 0; i < WARM_UP; i++) bench_step(session);
     int64_t allocations = count_allocations(), faults = page_faults();

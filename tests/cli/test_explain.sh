@@ -95,6 +95,8 @@ has out '  parameters    4, 51 numbers; 51 trained'
 has out '  file          optimizer.lr                            0.1'
 has out '  default       train.nonfinite                         "stop"'
 holds 'nothing was written' test ! -e runs
+try 0 explain big.json 'train.until=["2ep","5step"]'
+has out '5 steps at most: until 2ep or 5step'
 try 0 explain big.json optimizer.lr=0.5 --json
 is_empty err
 tr -d ' \n' <out >flat

@@ -58,6 +58,11 @@ for words in 'plugins' 'plugins --json' 'plugins callback' 'plugins --rescan' 'i
     expect "$words" 0
     [[ ! -e $scratch/was-opened ]] || { complain "$words opens libraries"; break; }
 done
+# Nor does a run that does not name the plugin, whatever else lies in its folder.
+cp "$scratch/mark/plugin.so" "$scratch/mark/another.so"
+lathe run "$experiment" 'callbacks=[]' --run-dir "$scratch/without" --plugin-path "$scratch/mark"
+expect "run without it" 0
+[[ ! -e $scratch/was-opened ]] || complain "run opens what is not asked for"
 lathe run "$experiment" --run-dir "$scratch/run" --plugin-path "$scratch/mark"
 expect "run" 0
 [[ -e $scratch/was-opened ]] || complain "run does not open the library: the test is blind"

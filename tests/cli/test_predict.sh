@@ -98,4 +98,21 @@ sed 's/classification/regression/g; s/points/line/' points.json >line.json
 try 0 "$LATHE" run line.json --run-dir line --quiet
 try 0 "$LATHE" predict line -o -
 holds 'a scalar' test "$(head -1 out)" = index,output
+
+# ---- in the arithmetic of the run ----
+# With an input below 1.2e-38, what counts as 0 in training does so for whoever looks.
+tiny='{"use":"ids","count":40,"inputs":[1e-40]}'
+for denormals in flush ieee; do
+    try 0 "$LATHE" run points.json --plugin-path "$PROBES" --run-dir "$denormals" --quiet \
+        model='{"use":"scalar","start":1}' data="{\"train\":$tiny,\"test\":$tiny}" \
+        optimizer='{"use":"sgd","lr":1e-60}' callbacks=[] "train.denormals=$denormals"
+    logged=$(sed -nE 's/.*"split":"test".*"loss":([^,}]*).*/\1/p' "$denormals/metrics.jsonl")
+    try 0 "$LATHE" predict "$denormals" -o "$denormals.csv"
+    predicted=$(sed -n '2s/.*,//p' "$denormals.csv")
+    try 0 "$LATHE" eval "$denormals" --json
+    has out "\"loss\":$logged"
+    tried="$denormals: $logged logged, $predicted predicted"
+    holds 'flushed or not' test "$([[ $logged == 0 ]] && echo flush || echo ieee)" = $denormals
+    holds 'flushed or not' test "$([[ $predicted == 0 ]] && echo flush || echo ieee)" = $denormals
+done
 verdict

@@ -117,6 +117,8 @@ tried='run --json | head -1'
 { "$LATHE" run small.json train.until=100000ep --json --run-dir pipe 2>err; echo $? >code; } |
     head -1 >out
 is code 74
+has err 'lathe: cannot write to standard output: Broken pipe'
+has pipe/status.json '"reason": "failed", "exit_code": 74'
 holds 'one whole record' grep -qE '^\{"split":.*\}$' out
 tried='run >&- 2>&-'
 "$LATHE" run small.json --run-dir closed >&- 2>&-
@@ -151,8 +153,32 @@ holds 'the error' grep -q '^{"event":"error","exit_code":70,"message":"a plugin 
 holds 'an error and an end' test "$(wc -l <out)" = 2
 try 70 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude exit step_end)" --json \
     --run-dir exit
-is out "$(grep '"event":"error"' out)"
-has exit/status.json '"state": "running"'
+holds 'an error and an end' grep -q '"event":"end","reason":"failed","epochs":0,"steps":1,' <(tail -1 out)
+has exit/status.json '"state": "ended", "reason": "failed", "exit_code": 70'
+
+# ---- one that brings its own threads is named ----
+for point in create step_end; do
+    try 0 "$LATHE" run small.json --plugin-path "$PROBES" "$(rude threads $point)" --quiet
+    has err 'callbacks[0] rude (rude.so 1.0.0) started 2 threads of its own'
+    holds 'said once' test "$(grep -c 'of its own' err)" = 1
+done
+try 0 "$LATHE" run small.json train.shards=2 train.threads=2 --quiet
+lacks err 'of its own'
+
+# ---- told to end while it is opened ----
+ending() {
+    echo 'callbacks=[{"use": "rude", "id": "first", "act": "'"$1"'", "point": "create"},
+        {"use": "rude", "id": "second", "act": "print", "point": "create"}]'
+}
+try 75 "$LATHE" run small.json --plugin-path "$PROBES" "$(ending terminate)" --run-dir unmade
+is err 'lathe: preempted before the run began'
+is_empty out
+holds 'nothing is made' test ! -e unmade
+try 130 "$LATHE" run small.json --plugin-path "$PROBES" "$(ending interrupt)" --json
+is out '{"event":"end","reason":"interrupted","epochs":0,"steps":0,"samples":0,"run":null,"metrics":{}}'
+lacks err noise
+try 130 "$LATHE" resume print-create --plugin-path "$PROBES" "$(ending interrupt)"
+has print-create/status.json '"state": "ended", "reason": "completed", "exit_code": 0'
 
 # ---- a full disk, a limit on files ----
 tried='run under ulimit -f'

@@ -59,9 +59,13 @@ static struct environment *begin(struct place *place, const char *const *files,
         {"callback", "linked", "0.1", "", ""}};
     struct environment *environment = NULL;
     struct error err = {0};
-    if (environment_begin(place->rundir, "OpenBLAS Haswell", plugins, 2, files, count,
-                          &environment, &err))
+    struct json *notes = NULL;
+    const char text[] = "{\"model\": {\"products\": \"panels\"}}";
+    assert_int_equal(json_parse(text, strlen(text), NULL, &notes, &err), LATHE_OK);
+    if (environment_begin(place->rundir, "OpenBLAS Haswell", plugins, 2, notes, files,
+                          count, &environment, &err))
         fail_msg("%s", err.what);
+    json_close(notes);
     return environment;
 }
 
@@ -79,6 +83,8 @@ static void names_versions_and_processor(void **state) {
     struct json *json = read_json(place);
     assert_string_equal(json_text(json_get(json, "lathe")), LATHE_VERSION);
     assert_string_equal(json_text(json_get(json, "blas")), "OpenBLAS Haswell");
+    const struct json *notes = json_get(json_get(json, "notes"), "model");
+    assert_string_equal(json_text(json_get(notes, "products")), "panels");
     assert_non_null(strstr(json_text(json_get(json, "libc")), "glibc 2."));
     assert_non_null(strstr(json_text(json_get(json, "kernel")), "Linux "));
     assert_true(strlen(json_text(json_get(json, "compiler"))) > 4);
@@ -113,6 +119,27 @@ static void hashes_plugins_and_data(void **state) {
     file = json_at(json_get(json, "data"), 1);
     assert_int_equal(json_kind(json_get(file, "sha256")), JSON_NULL_KIND);
     assert_true(strlen(json_text(json_get(file, "error"))) > 0);
+    json_close(json);
+}
+
+static void lists_however_many_there_are(void **state) {
+    struct place *place = *state;
+    enum { MANY = 200 };
+    struct environment_plugin plugins[MANY];
+    const char *files[MANY];
+    struct environment *environment = NULL;
+    struct error err = {0};
+    for (int i = 0; i < MANY; i++) {
+        plugins[i] = (struct environment_plugin){"model", "mlp", "1.0.0", ""};
+        files[i] = place->data;
+    }
+    assert_int_equal(environment_begin(place->rundir, NULL, plugins, MANY, NULL, files,
+                                       MANY, &environment, &err),
+                     LATHE_OK);
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    struct json *json = read_json(place);
+    assert_int_equal(json_size(json_get(json, "plugins")), MANY);
+    assert_int_equal(json_size(json_get(json, "data")), MANY);
     json_close(json);
 }
 
@@ -179,7 +206,8 @@ static void without_a_directory_nothing_is_done(void **state) {
     const char *files[] = {place->data};
     assert_int_equal(rundir_create(NULL, &none, &err), LATHE_OK);
     assert_int_equal(
-        environment_begin(none, NULL, NULL, 0, files, 1, &environment, &err), LATHE_OK);
+        environment_begin(none, NULL, NULL, 0, NULL, files, 1, &environment, &err),
+        LATHE_OK);
     environment_cancel(environment);
     assert_int_equal(environment_end(environment, &err), LATHE_OK);
     rundir_close(none);
@@ -191,6 +219,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(names_versions_and_processor),
         TEST(hashes_plugins_and_data),
+        TEST(lists_however_many_there_are),
         TEST(tells_nobodys_name),
         TEST(leaves_signals_to_others),
         TEST(a_cancelled_one_does_not_wait),

@@ -159,11 +159,38 @@ static void a_run_that_ends_for_another_s_reason_says_so(void **state) {
     run_finish(&run);
 }
 
+/* Also on the loop's own thread, and only while the model is at work. */
+static void rows_are_computed_as_in_training(void **state) {
+    (void)state;
+    static const char *const arithmetic[] = {"train.denormals=ieee",
+                                             "train.denormals=flush"};
+    for (int flush = 0; flush <= 1; flush++) {
+        struct run run;
+        float x = 1e-40f, y = 7;
+        lathe_tensor row = {.data = &x,
+                            .code = LATHE_FLOAT,
+                            .bits = 32,
+                            .lanes = 1,
+                            .rank = 1,
+                            .shape = {1}};
+        lathe_tensor into = row;
+        into.data = &y;
+        open_well(&run, OVERRIDES(arithmetic[flush]));
+        assert_int_equal(lathe_predict_rows(run.session, "input", &row, "y", &into),
+                         LATHE_OK);
+        assert_true((y == 0) == flush);
+        volatile float after = x;
+        assert_true(after / 2 > 0);
+        run_finish(&run);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_student_learns_what_the_teacher_says),
         cmocka_unit_test(a_model_is_asked_in_the_middle_of_its_run),
         cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(rows_are_computed_as_in_training),
         cmocka_unit_test(a_run_that_ends_for_another_s_reason_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

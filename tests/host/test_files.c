@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support/test.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -139,6 +140,49 @@ static void warm_reads_fault_no_page(void **state) {
     }
 }
 
+static void a_file_that_shrinks_is_told(void **state) {
+    int64_t count;
+    (void)state;
+    scratch_run(&scratch,
+                "head -c 10000 /dev/zero >a && gzip -k a && head -c 5000 a >b");
+    map_file("a", &count);
+    map_file("a.gz", &count);
+    map_file("b", &count);
+    scratch_run(&scratch, "echo more >>a; : >a.gz"); /* that one was inflated */
+    assert_int_equal(files_check(files, &err), LATHE_OK);
+    scratch_run(&scratch, "truncate -s 4999 b");
+    assert_int_equal(files_check(files, &err), LATHE_EDATA);
+    assert_non_null(strstr(err.what, "/b has become shorter than the 5000 bytes that"));
+}
+
+static void mend(int number, siginfo_t *info, void *context) {
+    (void)number;
+    (void)context;
+    if (!files_mend(files, info->si_addr)) _exit(1);
+}
+
+/* A page that is gone reads as zeros, and what was read is not to be used. */
+static void what_shrinks_while_it_is_read_is_mended(void **state) {
+    const struct sigaction action = {.sa_sigaction = mend, .sa_flags = SA_SIGINFO};
+    struct sigaction before;
+    int64_t count;
+    (void)state;
+    scratch_run(&scratch, "yes | head -c 20000 >a && yes | head -c 9000 >b");
+    map_file("b", &count);
+    const volatile char *bytes = map_file("a", &count);
+    sigaction(SIGBUS, &action, &before);
+    scratch_run(&scratch, "truncate -s 5000 a");
+    assert_int_equal(bytes[0], 'y');
+    assert_int_equal(bytes[count - 1], 0);
+    assert_int_equal(bytes[8192], 0);
+    scratch_run(&scratch, "yes | head -c 20000 >a"); /* too late */
+    sigaction(SIGBUS, &before, NULL);
+    assert_int_equal(files_check(files, &err), LATHE_EDATA);
+    assert_non_null(
+        strstr(err.what, "/a has become shorter than the 20000 bytes that"));
+    assert_false(files_mend(files, &count));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(maps_plain_and_compressed_files_alike, begin,
@@ -153,6 +197,9 @@ int main(void) {
                                         begin, end),
         cmocka_unit_test_setup_teardown(what_cannot_be_mapped_says_why, begin, end),
         cmocka_unit_test_setup_teardown(warm_reads_fault_no_page, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_shrinks_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(what_shrinks_while_it_is_read_is_mended, begin,
+                                        end),
     };
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }

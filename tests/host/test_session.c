@@ -175,7 +175,7 @@ static void what_is_not_finite_ends_the_run_before_the_update(void **state) {
               NULL);
     assert_int_equal(run.status, LATHE_EGATE);
     assert_string_equal(lathe_reason(run.session), "nonfinite");
-    assert_string_equal(run.error.what, "the gradient norm is nan");
+    assert_string_equal(run.error.what, "the gradient norm is nan (w)");
     assert_true(run_weight(&run) == 7);
     run_finish(&run);
     run_begin(&run, CHAOS("'act':'nan-weights','point':'step_end','at':1"), NULL);

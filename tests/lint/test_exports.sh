@@ -5,7 +5,8 @@ source "$(dirname "$0")/lint.bash"
 
 # exports FILE: names it defines for others, without versions; copies of libc's data
 # (stderr@GLIBC_…) are no exports
-exports() { nm -D --defined-only "$1" | awk '$3 !~ /@/ { print $3 }' | sort; }
+# exports LIBRARY: the names; a node of the version script is none
+exports() { nm -D --defined-only "$1" | awk '$2 != "A" && $3 !~ /@GLIBC/ { sub(/@.*/, "", $3); print $3 }' | sort; }
 
 plugins=$(find "$BUILD/plugins" -name '*.so' | sort)
 [[ -n $plugins ]] || complain "$BUILD/plugins" "no plugin was built"

@@ -6,17 +6,20 @@ source "$(dirname "$0")/lint.bash"
 grep -v '^#' tests/lint/layers.txt >"$scratch/layers"
 
 # place NAME: "<layer> <module>" of a file (without suffix); fails when it has none. A name
-# of its own goes before `name*` and `name/`.
+# of its own goes before `name*` and `name/`, and of those the longest.
 place() {
-    local name=$1 layer=0 token answer=
+    local name=$1 layer=0 token answer='' length=0
     local -a tokens
     while read -ra tokens; do
         layer=$((layer + 1))
         for token in "${tokens[@]}"; do
             case $token in
             "$name") answer="$layer $name"; break 2 ;;
-            *\*) [[ $name == ${token%\*}* ]] && answer="$layer $token" ;;
-            */) [[ -z $answer && $name == "$token"* ]] && answer="$layer $name" ;;
+            *\* | */)
+                [[ $name == ${token%\*}* ]] && ((${#token} > length)) || continue
+                length=${#token}
+                [[ $token == */ ]] && answer="$layer $name" || answer="$layer $token"
+                ;;
             esac
         done
     done <"$scratch/layers"

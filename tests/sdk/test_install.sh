@@ -129,11 +129,11 @@ runs alone "$scratch/alone"
 # ---- pkg-config and make ----
 
 plugin "$scratch/make"
-cat >"$scratch/make/Makefile" <<'END'
+sed 's/^    /\t/' >"$scratch/make/Makefile" <<'END'
 CFLAGS = -O2 -Wall -Werror $(shell pkg-config --cflags lathe-plugin)
 LDFLAGS = $(shell pkg-config --libs lathe-plugin)
 %.so: %.c
-	$(CC) $(CFLAGS) $< -o $@ $(LDFLAGS)
+    $(CC) $(CFLAGS) $< -o $@ $(LDFLAGS)
 END
 make -C "$scratch/make" count-steps.so >"$scratch/log" 2>&1 ||
     complain "make: $(<"$scratch/log")"

@@ -98,8 +98,8 @@ static void finish(struct outcome *outcome) {
     free(outcome->csv);
 }
 
-static void assert_same(const struct outcome *expected, const struct outcome *found,
-                        const char *when) {
+static inline void assert_same(const struct outcome *expected,
+                               const struct outcome *found, const char *when) {
     if (found->status != expected->status)
         fail_msg("%s: status %d: %s; %s", when, found->status, found->error.what,
                  found->error.where);

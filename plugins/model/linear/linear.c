@@ -48,6 +48,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     if (!linear) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     linear->host = host;
     linear->dense = dense_choose();
+    lathe_note(host, "products", dense_describe(linear->dense));
     *self = linear;
     return LATHE_OK;
 }

@@ -73,6 +73,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     mlp->host = host;
     mlp->activation = activation_find(lathe_string(host, "activation"));
     mlp->dense = dense_choose();
+    lathe_note(host, "products", dense_describe(mlp->dense));
     mlp->layer_count = hidden + 1;
     for (int32_t i = 0; i < hidden; i++) {
         char path[32];

@@ -185,6 +185,14 @@ typedef struct lathe_host {
     /* The run's own directory, to put files into; NULL: the run writes nothing.
      * [loop] */
     const char *(*run_directory)(const struct lathe_host *);
+
+    /* ---- for people ---- */
+
+    /* Says how this instance works, where that is chosen by the machine and not by an
+     * option: `name` is a word ("products"), `text` a few ("panels, AVX-512"). Copied;
+     * shown by lathe explain and kept in the run's environment.json. A name that is
+     * said again has the new text. [load] */
+    void (*note)(const struct lathe_host *, const char *name, const char *text);
 } lathe_host;
 #define LATHE_HOST_SIZE_1_0 280u
 
@@ -214,6 +222,13 @@ lathe_log(const lathe_host *host, int32_t level, const char *format, ...) {
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     host->log(host, level, text);
+}
+
+/* note, where the host has it. [load] */
+static inline void lathe_note(const lathe_host *host, const char *name,
+                              const char *text) {
+    if (LATHE_COVERS(host, lathe_host, note) && host->note)
+        host->note(host, name, text);
 }
 
 /* Shorthands for what every plugin reads. [load] */

@@ -15,7 +15,7 @@ struct note {
     char owner[8], text[12];
 };
 
-/* Two segments of notes; the second note of the second one is the one that is wanted. */
+/* Two segments of notes; the second note of the second one is what is wanted. */
 struct image {
     Elf64_Ehdr header;
     Elf64_Phdr load, first, second;

@@ -39,24 +39,46 @@ static void fixture_log(const lathe_host *host, int32_t level, const char *text)
     fake_log(host, level, text);
 }
 
-/* A server on loopback; its port goes where %d stands in the options. */
-static void begin(struct fixture *f, const char *options) {
-    char text[512];
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+/* A server on loopback; *port is its own. -1: there is no loopback of this family. */
+static int listen_on(int family, int *port) {
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+    } at = {.any.sa_family = (sa_family_t)family};
     socklen_t length = sizeof at;
+    if (family == AF_INET6)
+        at.v6.sin6_addr = in6addr_loopback;
+    else
+        at.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int server = socket(family, SOCK_DGRAM, 0);
+    if (server >= 0 && bind(server, &at.any, length)) {
+        close(server);
+        return -1;
+    }
+    if (server >= 0) getsockname(server, &at.any, &length);
+    *port = ntohs(family == AF_INET6 ? at.v6.sin6_port : at.v4.sin_port);
+    return server;
+}
+
+/* The server's port goes where %d stands in the options. */
+static void begin_on(struct fixture *f, int server, int port, const char *options) {
+    char text[512];
     memset(f, 0, sizeof *f);
-    f->server = socket(AF_INET, SOCK_DGRAM, 0);
-    assert_true(f->server >= 0);
-    assert_int_equal(bind(f->server, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(getsockname(f->server, (struct sockaddr *)&at, &length), 0);
-    snprintf(text, sizeof text, options, ntohs(at.sin_port));
+    f->server = server;
+    snprintf(text, sizeof text, options, port);
     fake_host_init(&f->host, text);
     fake_host_manifest(&f->host, "callback/grad-norm");
     f->host.table.metric = fixture_metric;
     f->host.table.report = fixture_report;
     f->host.table.log = fixture_log;
     assert_int_equal(lathe_ops_.create(&f->host.table, &f->self), LATHE_OK);
+}
+
+static void begin(struct fixture *f, const char *options) {
+    int port = 0, server = listen_on(AF_INET, &port);
+    assert_true(server >= 0);
+    begin_on(f, server, port, options);
 }
 
 static void finish(struct fixture *f) {
@@ -110,6 +132,23 @@ static void names_resolve_and_the_gauge_has_one_of_its_own(void **state) {
     finish(&f);
 }
 
+static void addresses_of_ipv6_are_addresses(void **state) {
+    (void)state;
+    int port = 0;
+    const char *const options[] = {"{\"address\": \"[::1]:%d\"}",
+                                   "{\"address\": \"::1:%d\"}"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct fixture f;
+        int server = listen_on(AF_INET6, &port);
+        if (server < 0) skip();
+        begin_on(&f, server, port, options[i]);
+        step(&f, 0.75);
+        expect_datagram(&f, "lathe.gradient_norm:0.75|g");
+        assert_int_equal(f.logged, 0);
+        finish(&f);
+    }
+}
+
 static void numbers_have_a_point_in_every_locale(void **state) {
     (void)state;
     struct fixture f;
@@ -131,10 +170,15 @@ static void numbers_have_a_point_in_every_locale(void **state) {
 
 static void an_address_that_does_not_resolve_warns_once(void **state) {
     (void)state;
-    const char *const addresses[] = {
-        "{\"address\": \"no-such-host.invalid:%d\"}", "{\"address\": \"127.0.0.1\"}",
-        "{\"address\": \"127.0.0.1:no-such-port\"}", "{\"address\": \"\"}",
-        "{\"address\": \"300.0.0.1:%d\"}"};
+    const char *const addresses[] = {"{\"address\": \"no-such-host.invalid:%d\"}",
+                                     "{\"address\": \"127.0.0.1\"}",
+                                     "{\"address\": \"127.0.0.1:no-such-port\"}",
+                                     "{\"address\": \"\"}",
+                                     "{\"address\": \"300.0.0.1:%d\"}",
+                                     "{\"address\": \"[::g]:%d\"}",
+                                     "{\"address\": \":8125\"}",
+                                     "{\"address\": \"[:8125\"}",
+                                     "{\"address\": \"[]:8125\"}"};
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
         struct fixture f;
         begin(&f, addresses[i]);
@@ -195,6 +239,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_step_is_a_gauge),
         cmocka_unit_test(names_resolve_and_the_gauge_has_one_of_its_own),
+        cmocka_unit_test(addresses_of_ipv6_are_addresses),
         cmocka_unit_test(numbers_have_a_point_in_every_locale),
         cmocka_unit_test(an_address_that_does_not_resolve_warns_once),
         cmocka_unit_test(nobody_need_listen),

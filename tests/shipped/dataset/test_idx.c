@@ -108,6 +108,51 @@ static void mean_and_std_shift_and_scale(void **state) {
     trial_end(&trial);
 }
 
+#define PLACES 259 /* each byte, and a tail that no vector fills */
+
+/* Every byte, to the last bit, whichever way the plugin takes from byte to float. */
+static bool check_every_byte(const char *mean, const char *std) {
+    struct trial trial;
+    char options[128];
+    unsigned char file[16 + 2 * PLACES] = {0, 0, 8, 3, 0, 0, 0,           2,
+                                           0, 0, 0, 1, 0, 0, PLACES >> 8, PLACES & 255};
+    for (int i = 0; i < 2 * PLACES; i++) file[16 + i] = (unsigned char)i;
+    scratch_write(&scratch, "images", file, sizeof file);
+    snprintf(options, sizeof options,
+             "{\"images\": \"@/images\", \"mean\": %s, \"std\": %s}", mean, std);
+    trial_begin(&trial, "dataset/idx", in_scratch(options), NULL);
+    assert_int_equal(trial.status, LATHE_OK);
+    const int64_t indices[] = {1, 0};
+    assert_int_equal(trial_read(&trial, indices, 2), LATHE_OK);
+    for (int i = 0; i < 2 * PLACES; i++) {
+        const int byte = file[16 + (i + PLACES) % (2 * PLACES)];
+        const double m = strtod(mean, NULL), d = strtod(std, NULL);
+        const float expected = (float)((byte / 255.0 - m) / d);
+        if (memcmp(&trial.input[i], &expected, sizeof expected) != 0)
+            fail_msg("mean %s, std %s: byte %d is %a, not %a", mean, std, byte,
+                     (double)trial.input[i], (double)expected);
+    }
+    const bool is_line = ((const struct idx *)trial.self)->is_line;
+    trial_end(&trial);
+    return is_line;
+}
+
+static void every_byte_is_right_to_the_last_bit(void **state) {
+    static const char *const common[][2] = {
+        {"0", "1"},           {"0.5", "0.5"},       {"0.1307", "0.3081"},
+        {"0.2860", "0.3530"}, {"0.2860", "0.3529"}, {"0.1722", "0.3309"},
+        {"0.485", "0.229"},   {"0.456", "0.224"},   {"0.406", "0.225"},
+        {"0.4914", "0.2023"}, {"0.4822", "0.1994"}, {"0.4465", "0.2010"},
+        {"0.4914", "0.2470"}, {"0.5071", "0.2675"}, {"0.4376821", "0.19803012"},
+        {"-3", "1e-3"},       {"1e9", "1e-30"},     {"0", "1e30"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        check_every_byte(common[i][0], common[i][1]);
+    /* A mean that is a byte: that one becomes 0, and would not on a line. */
+    assert_false(check_every_byte("0.0039215686274509803", "0.13"));
+    assert_true(check_every_byte("0.1307", "0.3081"));
+}
+
 static void other_types_are_taken_as_they_are(void **state) {
     (void)state;
     static const struct {
@@ -249,6 +294,7 @@ int main(void) {
         cmocka_unit_test(bytes_become_parts_of_255),
         cmocka_unit_test(compressed_files_are_the_same_data),
         cmocka_unit_test(mean_and_std_shift_and_scale),
+        cmocka_unit_test(every_byte_is_right_to_the_last_bit),
         cmocka_unit_test(other_types_are_taken_as_they_are),
         cmocka_unit_test(a_row_of_numbers_is_a_scalar_input),
         cmocka_unit_test(refuses_what_is_no_idx_file),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the host for as much as one callback can: metrics, intervals, parameters, blocks,
- * draws, requests, state; and is there at every point. */
+/* Asks the host for as much as one callback can: metrics, intervals, parameters,
+ * blocks, draws, requests, state; and is there at every point. */
 #include <lathe/callback.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,8 @@ static lathe_status epoch_end(void *self, const lathe_moment *at) {
     struct watcher *my = self;
     double loss;
     my->host->value(my->host, my->watched, &loss);
-    if (at->epoch == 3) my->host->request(my->host, LATHE_REQUEST_STOP, "epoch 3 is over");
+    if (at->epoch == 3)
+        my->host->request(my->host, LATHE_REQUEST_STOP, "epoch 3 is over");
     return loss >= 0 ? pass(self, at)
                      : lathe_fail(my->host, LATHE_EDATA, "the loss is %g", loss);
 }

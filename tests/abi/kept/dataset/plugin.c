@@ -18,10 +18,14 @@ static lathe_status make(const lathe_host *host, void **self) {
 
 static lathe_status describe(void *self, const lathe_data_plan *plan) {
     const struct kept_dataset *my = self;
-    const lathe_field input = {.size = sizeof input, .name = "input", .code = LATHE_FLOAT,
-                               .bits = 32, .rank = 1, .shape = {2}};
-    const lathe_field label = {.size = sizeof label, .name = "label", .code = LATHE_FLOAT,
-                               .bits = 32};
+    const lathe_field input = {.size = sizeof input,
+                               .name = "input",
+                               .code = LATHE_FLOAT,
+                               .bits = 32,
+                               .rank = 1,
+                               .shape = {2}};
+    const lathe_field label = {
+        .size = sizeof label, .name = "label", .code = LATHE_FLOAT, .bits = 32};
     lathe_status status = plan->field(plan, &input);
     if (status == LATHE_OK) status = plan->field(plan, &label);
     if (status == LATHE_OK) plan->samples(plan, my->samples);
@@ -32,8 +36,8 @@ static lathe_status describe(void *self, const lathe_data_plan *plan) {
 static lathe_status read_samples(void *self, const int64_t *indices,
                                  const lathe_batch *into) {
     const struct kept_dataset *my = self;
-    float *input = into->fields[0].data;   /* [rows, 2] */
-    float *label = into->fields[1].data;   /* [rows] */
+    float *input = into->fields[0].data; /* [rows, 2] */
+    float *label = into->fields[1].data; /* [rows] */
     for (int64_t row = 0; row < into->rows; row++) {
         uint32_t draws[4];
         lathe_random4(my->key, (uint64_t)indices[row], 0, draws);
@@ -44,4 +48,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return LATHE_OK;
 }
 
-LATHE_DATASET(.create = make, .destroy = free, .describe = describe, .read = read_samples);
+LATHE_DATASET(.create = make, .destroy = free, .describe = describe,
+              .read = read_samples);

@@ -25,7 +25,8 @@ typedef struct lathe_dataset_ops {
     /* Writes samples indices[0 … rows-1] to rows 0 … of every field of `into`, whose
      * tensors are [rows, shape of the field] in the order of describe. A sample is a
      * function of its index, and of position and epoch where it is drawn. Fails with
-     * LATHE_EDATA or LATHE_EIO; the buffers then hold anything. [any] */
+     * LATHE_EDATA or LATHE_EIO; the buffers then hold anything. Without order and save,
+     * it may come before its turn, and for rows that the run does not get to. [any] */
     lathe_status (*read)(void *self, const int64_t *indices, const lathe_batch *into);
     /* Writes the indices that stand at positions first … first+count-1 of an epoch, in
      * place of the host's shuffle. NULL: the host's order. The epoch keeps its length.

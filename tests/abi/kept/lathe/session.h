@@ -79,7 +79,8 @@ typedef struct lathe_session_options {
 
 /* Reads, checks and composes the experiment: everything that can fail before step 0
  * does so here. *session is the caller's, for lathe_close, and set from the start, so
- * that lathe_stop can be called on it meanwhile; on failure it is NULL again, *error
+ * that lathe_stop can be called on it meanwhile: then this returns LATHE_STOP after the
+ * plugin or file in hand. Unless it returns LATHE_OK, *session is NULL again, *error
  * says why (it may be NULL) and nothing is left behind. [load] */
 LATHE_EXPORT lathe_status lathe_open(const lathe_session_options *options,
                                      lathe_session **session, lathe_error *error);
@@ -147,7 +148,8 @@ LATHE_EXPORT lathe_status lathe_epoch_begin(lathe_session *session);
 /* LATHE_END when the epoch has no more windows, `until` is met or a stop was asked
  * for. */
 LATHE_EXPORT lathe_status lathe_step_begin(lathe_session *session);
-/* Reads the next micro-batch. LATHE_END when the window is full. */
+/* Reads the next micro-batch. LATHE_END when the window is full; LATHE_STOP: a stop was
+ * asked for while it read. */
 LATHE_EXPORT lathe_status lathe_batch_begin(lathe_session *session);
 /* Loss of the micro-batch; then loss_ready. */
 LATHE_EXPORT lathe_status lathe_forward(lathe_session *session);
@@ -160,7 +162,8 @@ LATHE_EXPORT lathe_status lathe_reduce(lathe_session *session);
 LATHE_EXPORT lathe_status lathe_update(lathe_session *session);
 /* Is LATHE_DUE_* due at this step? 1 or 0. */
 LATHE_EXPORT int32_t lathe_is_due(const lathe_session *session, uint32_t what);
-/* One visit of the validation data, and its record. */
+/* One visit of the validation data, and its record. LATHE_STOP: a stop was asked for on
+ * the way; the run goes on with this visit when it is resumed. */
 LATHE_EXPORT lathe_status lathe_validate(lathe_session *session);
 /* The epoch's last step is done and validated. */
 LATHE_EXPORT lathe_status lathe_epoch_end(lathe_session *session);

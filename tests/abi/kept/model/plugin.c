@@ -32,8 +32,10 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
     struct kept_model *my = self;
     const lathe_field *input = NULL, *label = NULL;
     for (uint32_t i = 0; i < plan->field_count; i++) {
-        if (!strcmp(plan->fields[i]->name, "input")) input = plan->fields[my->input = i];
-        if (!strcmp(plan->fields[i]->name, "label")) label = plan->fields[my->label = i];
+        if (!strcmp(plan->fields[i]->name, "input"))
+            input = plan->fields[my->input = i];
+        if (!strcmp(plan->fields[i]->name, "label"))
+            label = plan->fields[my->label = i];
     }
     if (!input || input->code != LATHE_FLOAT || input->bits != 32)
         return lathe_fail(my->host, LATHE_EINVAL, "the data has no float32 \"input\"");
@@ -42,13 +44,19 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
                           "the data has no \"label\" that is one float32");
     my->in = 1;
     for (uint32_t i = 0; i < input->rank; i++) my->in *= input->shape[i];
-    const lathe_parameter weight = {.size = sizeof weight, .name = "weight",
-                                    .shape = {my->in}, .rank = 1,
-                                    .init = LATHE_INIT_NORMAL, .b = 0.01};
-    const lathe_parameter bias = {.size = sizeof bias, .name = "bias", .shape = {1},
-                                  .rank = 1, .flags = LATHE_NO_DECAY};
-    const lathe_field output = {.size = sizeof output, .name = "output",
-                                .code = LATHE_FLOAT, .bits = 32};
+    const lathe_parameter weight = {.size = sizeof weight,
+                                    .name = "weight",
+                                    .shape = {my->in},
+                                    .rank = 1,
+                                    .init = LATHE_INIT_NORMAL,
+                                    .b = 0.01};
+    const lathe_parameter bias = {.size = sizeof bias,
+                                  .name = "bias",
+                                  .shape = {1},
+                                  .rank = 1,
+                                  .flags = LATHE_NO_DECAY};
+    const lathe_field output = {
+        .size = sizeof output, .name = "output", .code = LATHE_FLOAT, .bits = 32};
     int32_t index;
     lathe_status status = plan->parameter(plan, &weight, &my->weight);
     if (status == LATHE_OK) status = plan->parameter(plan, &bias, &my->bias);
@@ -92,7 +100,8 @@ static lathe_status forward(void *self, lathe_pass *pass) {
 /* The gradient of the sum of the losses: the host divides. */
 static lathe_status backward(void *self, const lathe_pass *pass) {
     const struct kept_model *my = self;
-    float *weight = pass->gradients + my->weight_at, *bias = pass->gradients + my->bias_at;
+    float *weight = pass->gradients + my->weight_at,
+          *bias = pass->gradients + my->bias_at;
     const float *x = pass->batch->fields[my->input].data;
     if (!pass->add && my->trains_weight)
         memset(weight, 0, (size_t)my->in * sizeof *weight);

@@ -15,8 +15,8 @@ static lathe_status make(const lathe_host *host, void **self) {
     return LATHE_OK;
 }
 
-/* The rate rises for `warmup` steps, then falls with the root of the step. It depends on
- * the progress alone: the same progress gives the same factor. */
+/* The rate rises for `warmup` steps, then falls with the root of the step. It depends
+ * on the progress alone: the same progress gives the same factor. */
 static double factor(const void *self, const lathe_progress *progress) {
     const struct kept_schedule *my = self;
     const double step = (double)progress->step + 1, top = (double)my->warmup;

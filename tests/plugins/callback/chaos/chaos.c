@@ -89,6 +89,7 @@ static lathe_status act(const struct chaos *c, const char *point,
         host->request(host, LATHE_REQUEST_STOP, "chaos wants it");
     if (is(c, "validate"))
         host->request(host, LATHE_REQUEST_VALIDATE, "chaos wants it");
+    if (is(c, "save")) host->request(host, LATHE_REQUEST_SAVE, "");
     if (is(c, "kill")) kill(getpid(), SIGKILL);
     if (is(c, "segfault")) segfault();
     if (is(c, "overflow")) return overflow((volatile char[4096]){0});

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends the process, prints to stdout, or closes what the process was given. */
+/* Ends the process or has it told to end, prints to stdout, closes what the process was
+ * given, or starts threads. */
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +14,29 @@ struct rude {
     const char *point, *act;
 };
 
-static void act(const struct rude *rude, const char *point) {
+static void *wait_for_end(void *unused) {
+    for (;;) pause();
+    return unused;
+}
+
+static void start_threads(void) {
+    pthread_t thread;
+    for (int i = 0; i < 2; i++)
+        if (!pthread_create(&thread, NULL, wait_for_end, NULL)) pthread_detach(thread);
+}
+
+static void act_at(const struct rude *rude, const char *point) {
     if (strcmp(rude->point, point) != 0) return;
-    if (!strcmp(rude->act, "exit")) exit(0);
-    if (!strcmp(rude->act, "close"))
+    const char *act = rude->act;
+    if (!strcmp(act, "exit")) exit(0);
+    if (!strcmp(act, "quick-exit")) quick_exit(0);
+    if (!strcmp(act, "vanish")) _exit(0);
+    if (!strcmp(act, "interrupt")) kill(getpid(), SIGINT);
+    if (!strcmp(act, "terminate")) kill(getpid(), SIGTERM);
+    if (!strcmp(act, "threads")) start_threads();
+    if (!strcmp(act, "close"))
         for (int fd = 0; fd <= 2; fd++) close(fd);
-    printf("noise of a plugin\n");
+    if (!strcmp(act, "print") || !strcmp(act, "close")) printf("noise of a plugin\n");
 }
 
 static lathe_status create(const lathe_host *host, void **self) {
@@ -24,15 +44,20 @@ static lathe_status create(const lathe_host *host, void **self) {
     if (!rude) return lathe_fail(host, LATHE_ENOMEM, "no memory");
     rude->point = lathe_string(host, "point");
     rude->act = lathe_string(host, "act");
-    act(rude, "create");
+    act_at(rude, "create");
     *self = rude;
     return LATHE_OK;
 }
 
 static lathe_status step_end(void *self, const lathe_moment *at) {
     (void)at;
-    act(self, "step_end");
+    act_at(self, "step_end");
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = create, .destroy = free, .step_end = step_end);
+static void destroy(void *self) {
+    if (self) act_at(self, "destroy");
+    free(self);
+}
+
+LATHE_CALLBACK(.create = create, .destroy = destroy, .step_end = step_end);

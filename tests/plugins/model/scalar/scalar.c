@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One weight. The loss of a sample is its weight times w x, so with x = 1 and a
  * learning rate of 1 every step moves w by exactly 1. Metric "count" counts samples. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,9 +10,32 @@
 struct scalar {
     const lathe_host *host;
     double start;
+    const char *act;
     int64_t offset;
-    int32_t square, crash, input, weight, count, trains;
+    int32_t square, input, weight, count, trains;
 };
+
+static void print(const struct scalar *m, const char *function) {
+    if (!strcmp(m->act, "print")) printf("noise of %s\n", function);
+}
+
+/* Its frame is used after the call, so that it stays. */
+static int overflow(volatile char *outer) {
+    volatile char inner[4096];
+    inner[0] = outer[0];
+    return inner[0] ? 0 : overflow(inner) + inner[0];
+}
+
+/* Zero and nowhere, as the compiler does not know. */
+static void act(const struct scalar *m) {
+    volatile int zero = 0;
+    volatile int *volatile nowhere = NULL;
+    print(m, "forward");
+    if (!strcmp(m->act, "exit")) exit(0);
+    if (!strcmp(m->act, "crash")) *nowhere = 1;
+    if (!strcmp(m->act, "divide")) zero = 7 / zero;
+    if (!strcmp(m->act, "overflow")) overflow((volatile char[4096]){0});
+}
 
 static lathe_status create(const lathe_host *host, void **self) {
     struct scalar *m = calloc(1, sizeof *m);
@@ -19,9 +43,15 @@ static lathe_status create(const lathe_host *host, void **self) {
     m->host = host;
     m->start = lathe_number(host, "start");
     m->square = (int32_t)lathe_integer(host, "square");
-    m->crash = (int32_t)lathe_integer(host, "crash");
+    m->act = lathe_string(host, "act");
+    print(m, "create");
     *self = m;
     return LATHE_OK;
+}
+
+static void destroy(void *self) {
+    if (self) print(self, "destroy");
+    free(self);
 }
 
 static int32_t find(const lathe_model_plan *plan, const char *name) {
@@ -65,8 +95,7 @@ static lathe_status forward(void *self, lathe_pass *pass) {
     const struct scalar *m = self;
     const float *x = column(pass, m->input), *weight = column(pass, m->weight);
     const float w = pass->weights[m->offset];
-    volatile int *volatile nowhere = NULL;
-    if (m->crash && pass->batch->position > 0) *nowhere = 1;
+    if (pass->batch->position > 0) act(m);
     for (int64_t i = 0; i < pass->batch->rows; i++) {
         double each = weight ? (double)weight[i] : 1, y = (double)w * (double)x[i];
         pass->loss_sum += each * (m->square ? y * y / 2 : y);
@@ -92,5 +121,5 @@ static lathe_status backward(void *self, const lathe_pass *pass) {
     return LATHE_OK;
 }
 
-LATHE_MODEL(.create = create, .destroy = free, .describe = describe, .bind = bind,
+LATHE_MODEL(.create = create, .destroy = destroy, .describe = describe, .bind = bind,
             .forward = forward, .backward = backward);
