@@ -116,6 +116,10 @@ const struct use *experiment_data(const struct experiment *experiment,
 /* Where the value at an override path comes from: "file", "command line", "default",
  * "drawn". */
 const char *experiment_origin(const struct experiment *experiment, const char *path);
+/* Says so in front of an error about that value: "command line: train.only", or the
+ * file. */
+void experiment_where(const struct experiment *experiment, const char *path,
+                      struct error *err);
 /* The experiment again, complete, stages and all; the caller's; NULL: out of memory. */
 struct json *experiment_whole(const struct experiment *experiment);
 /* That, with "origin": { "optimizer.lr": "file", … }, the directories that

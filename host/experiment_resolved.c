@@ -82,6 +82,15 @@ const char *experiment_origin(const struct experiment *experiment, const char *p
     return origin;
 }
 
+void experiment_where(const struct experiment *experiment, const char *path,
+                      struct error *err) {
+    const char *origin = experiment_origin(experiment, path);
+    if (!strcmp(origin, "command line"))
+        error_where(err, "%s: %s", origin, path);
+    else
+        error_where(err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, experiment->file, path);
+}
+
 static bool put_origins(const struct experiment *experiment, const struct json *value,
                         const char *path, struct json *origins) {
     const size_t count = json_size(value);

@@ -89,6 +89,16 @@ static bool fits_unquoted(const struct json *schema, const char *text) {
     return fits;
 }
 
+/* How JSON writes what others write so; NULL: no truth is meant. */
+static const char *spell_truth(const struct json *value) {
+    static const char *const words[] = {"off", "on", "no", "yes", "False", "True"};
+    if (json_is_whole(value) && (json_whole(value) == 0 || json_whole(value) == 1))
+        return json_whole(value) ? "true" : "false";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(json_text(value), words[i])) return i % 2 ? "true" : "false";
+    return NULL;
+}
+
 static void help_type(const struct json *schema, const struct json *value,
                       struct error *err) {
     char shown[SHOWN_BYTES];
@@ -102,9 +112,8 @@ static void help_type(const struct json *schema, const struct json *value,
         error_help(err, "put it in quotes: \"%s\"", show(value, shown));
     else if (strcmp(wanted, "array") == 0 && has_type(json_get(schema, "items"), value))
         error_help(err, "put it in brackets: [%s]", show(value, shown));
-    else if (strcmp(wanted, "boolean") == 0 && json_is_whole(value) &&
-             (json_whole(value) == 0 || json_whole(value) == 1))
-        error_help(err, "write %s", json_whole(value) ? "true" : "false");
+    else if (strcmp(wanted, "boolean") == 0 && spell_truth(value))
+        error_help(err, "write %s", spell_truth(value));
     else
         options_help(schema, err);
 }
@@ -130,14 +139,19 @@ void options_fail_choice(const struct json *choices, const struct json *value,
     char shown[SHOWN_BYTES];
     struct text list = {0};
     struct nearest nearest;
+    const char *truth = NULL;
     nearest_begin(&nearest, json_text(value));
-    for (size_t i = 0; i < json_size(choices); i++)
+    for (size_t i = 0; i < json_size(choices); i++) {
         nearest_offer(&nearest, json_text(json_at(choices, i)));
+        if (json_kind(json_at(choices, i)) == JSON_BOOLEAN) truth = spell_truth(value);
+    }
     add_list(&list, choices);
     struct error *err = options_fault(
         check, path, "%s is not %s%.300s", show(value, shown),
         json_size(choices) > 1 ? "one of " : "", list.data ? list.data : "");
-    if (nearest.best && *nearest.best)
+    if (truth)
+        error_help(err, "write %s", truth);
+    else if (nearest.best && *nearest.best)
         error_help(err, "did you mean \"%.200s\"?", nearest.best);
     text_finish(&list);
 }

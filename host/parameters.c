@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/grow.h"
+#include "base/nearest.h"
 #include "base/text.h"
 
 #define ALIGNMENT 16 /* floats: 64 bytes */
@@ -79,6 +80,22 @@ static bool is_buffer(const struct parameter *item) {
     return item->flags & LATHE_BUFFER;
 }
 
+static lathe_status refuse_pattern(const struct parameters *parameters,
+                                   const char *pattern, struct error *err) {
+    struct nearest nearest;
+    nearest_begin(&nearest, pattern);
+    for (int64_t i = 0; i < parameters->count; i++)
+        nearest_offer(&nearest, parameters->items[i].name);
+    fail(err, LATHE_EINVAL, "\"%s\" matches no parameter of the model", pattern);
+    if (strpbrk(pattern, "'\""))
+        error_help(err, "the quotes are part of the pattern; leave them out");
+    else if (nearest.best)
+        error_help(err, "did you mean \"%s\"?", nearest.best);
+    else if (parameters->count)
+        error_help(err, "parameters are named like \"%s\"", parameters->items[0].name);
+    return LATHE_EINVAL;
+}
+
 lathe_status parameters_group(struct parameters *parameters,
                               const char *const *patterns, int32_t count, int32_t *bad,
                               struct error *err) {
@@ -95,13 +112,7 @@ lathe_status parameters_group(struct parameters *parameters,
             item->group = g + 1;
             is_matched = true;
         }
-        if (is_matched) continue;
-        fail(err, LATHE_EINVAL, "\"%s\" matches no parameter of the model",
-             patterns[g]);
-        if (parameters->count)
-            error_help(err, "parameters are named like \"%s\"",
-                       parameters->items[0].name);
-        return LATHE_EINVAL;
+        if (!is_matched) return refuse_pattern(parameters, patterns[g], err);
     }
     parameters->group_count = count + 1;
     return LATHE_OK;
@@ -159,7 +170,7 @@ lathe_status parameters_choose(const struct parameters *parameters, const char *
             is_chosen[i] = is_matched = true;
         }
         if (is_matched) continue;
-        fail(err, LATHE_EINVAL, "\"%s\" matches no parameter of the model", pattern);
+        refuse_pattern(parameters, pattern, err);
         free(pattern);
         return LATHE_EINVAL;
     }

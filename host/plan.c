@@ -367,30 +367,3 @@ lathe_status plan_turn(lathe_session *s, const struct duration *length,
 const struct ring *plan_ring(const lathe_session *s) {
     return s->ring;
 }
-
-/* ---- the end of the process ---- */
-
-const char *plan_directory(const lathe_session *s) {
-    return s->rundir ? rundir_path(s->rundir) : NULL;
-}
-
-void plan_note_crash(const lathe_session *s, int directory, int exit_code) {
-    const struct run_status status = {.state = "ended",
-                                      .reason = "failed",
-                                      .exit_code = exit_code,
-                                      .epoch = s->now.epoch,
-                                      .step = s->now.step};
-    rundir_patch_status(directory, &status);
-}
-
-void plan_end_record(const lathe_session *s, struct plain *record) {
-    plain_add(record, "{\"event\":\"end\",\"reason\":\"failed\",\"epochs\":");
-    plain_add_number(record, s ? session_whole_epochs(s) : 0);
-    plain_add(record, ",\"steps\":");
-    plain_add_number(record, s ? s->now.step : 0);
-    plain_add(record, ",\"samples\":");
-    plain_add_number(record, s ? s->now.samples : 0);
-    plain_add(record, ",\"run\":");
-    plain_add_json(record, s ? plan_directory(s) : NULL);
-    plain_add(record, ",\"metrics\":{}}");
-}

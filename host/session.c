@@ -78,6 +78,7 @@ static lathe_status open_directory(lathe_session *s) {
     if (status == LATHE_OK && s->options.resume && s->origin)
         checkpoints_resumed(s->checkpoints, s->origin_path);
     if (status == LATHE_OK) status = session_restore(s, false);
+    if (status == LATHE_OK) session_tell_origin(s);
     if (status == LATHE_OK && s->early_log.length && !s->options.resume)
         status = rundir_write(s->rundir, "log.txt", s->early_log.data,
                               s->early_log.length, &s->err);

@@ -25,8 +25,16 @@ static bool is_free(const lathe_session *s, const char *path) {
 struct comparing {
     lathe_session *s;
     struct text first; /* of those that are not free: "path: old -> new" */
+    const char *why;   /* the first is not, in words; NULL: it goes without saying */
     int count;
 };
+
+static const char *find_reason(const lathe_session *s, const char *path) {
+    if (!strncmp(path, "train.until", 11) && s->schedule.use)
+        return "the rates of the schedule depend on train.until";
+    if (!strcmp(path, "train.log")) return "records would be means over other steps";
+    return NULL;
+}
 
 static void note_change(struct comparing *c, const char *path,
                         const struct json *before, const struct json *now) {
@@ -42,8 +50,10 @@ static void note_change(struct comparing *c, const char *path,
     if (!strncmp(path, "callbacks", 9)) c->s->forgets_stop = true;
     if (!line.is_broken && is_told)
         log_line(&c->s->log, LATHE_LOG_INFO, "changed: %s", line.data);
-    if (!is_told && c->count++ == 0)
+    if (!is_told && c->count++ == 0) {
         text_add(&c->first, line.is_broken ? path : line.data);
+        c->why = find_reason(c->s, path);
+    }
     text_finish(&line);
 }
 
@@ -116,7 +126,8 @@ lathe_status session_check_changes(lathe_session *s) {
                     s->origin_path      ? s->origin_path
                     : s->own_experiment ? s->own_experiment
                                         : s->options.experiment);
-        error_help(&s->err, "leave it as it was, or say --allow-change");
+        error_help(&s->err, "%s%sleave it as it was, or say --allow-change",
+                   comparing.why ? comparing.why : "", comparing.why ? "; " : "");
     }
     text_finish(&comparing.first);
     return comparing.count ? LATHE_EINVAL : LATHE_OK;

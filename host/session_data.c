@@ -89,26 +89,61 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
     return plugin_failure(&set->plugin, status, "describe", &s->err);
 }
 
+static void write_field(struct text *text, const lathe_field *field) {
+    static const char *const codes[] = {"int", "uint", "float"};
+    const bool is_known = field->code < sizeof codes / sizeof *codes;
+    text_format(text, "%s%s%u", field->rank ? "" : "one ",
+                is_known ? codes[field->code] : "?", field->bits);
+    for (uint32_t i = 0; i < field->rank; i++)
+        text_format(text, "%s%lld", i ? ", " : " [", (long long)field->shape[i]);
+    if (field->rank) text_add(text, "]");
+}
+
+static bool is_same_field(const lathe_field *a, const lathe_field *b) {
+    return !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
+           a->rank == b->rank &&
+           !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
+}
+
+/* `a` and `b` are the first that differ; NULL: that data has no more. */
+static lathe_status refuse_field(lathe_session *s, const lathe_field *a,
+                                 const lathe_field *b) {
+    struct text text = {0};
+    if (!b) {
+        text_format(&text, "there is no field \"%s\", which the training data has",
+                    a->name);
+    } else if (!a) {
+        text_format(&text, "the field \"%s\" is not in the training data", b->name);
+    } else if (strcmp(a->name, b->name) != 0) {
+        text_format(&text, "there is a field \"%s\" where the training data has \"%s\"",
+                    b->name, a->name);
+    } else {
+        text_format(&text, "field \"%s\" is ", b->name);
+        write_field(&text, b);
+        text_add(&text, ", and in the training data ");
+        write_field(&text, a);
+    }
+    fail(&s->err, LATHE_EDATA, "%s", text.is_broken ? "its fields differ" : text.data);
+    text_finish(&text);
+    return LATHE_EDATA;
+}
+
 /* Validation and test are read into the same buffers, and judged by the same model. */
 static lathe_status check_same_fields(lathe_session *s, const struct data_set *set,
                                       bool is_for_outputs) {
     const struct data_set *train = &s->data[SPLIT_TRAIN];
-    bool is_same = is_for_outputs ? set->field_count <= train->field_count
-                                  : set->field_count == train->field_count;
-    for (int64_t i = 0; is_same && i < set->field_count; i++) {
-        const lathe_field *a = &train->fields[i], *b = &set->fields[i];
+    for (int64_t i = 0; i < set->field_count || i < train->field_count; i++) {
+        const lathe_field *a = i < train->field_count ? &train->fields[i] : NULL,
+                          *b = i < set->field_count ? &set->fields[i] : NULL;
+        if (is_for_outputs && !b) break;
+        if (!a || !b) return refuse_field(s, a, b);
         if (!strcmp(a->name, b->name) && b->classes > a->classes && a->classes)
             return fail(&s->err, LATHE_EDATA,
                         "field \"%s\" has %lld classes, and the training data has %lld",
                         a->name, (long long)b->classes, (long long)a->classes);
-        is_same = !strcmp(a->name, b->name) && a->code == b->code &&
-                  a->bits == b->bits && a->rank == b->rank &&
-                  !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
+        if (!is_same_field(a, b)) return refuse_field(s, a, b);
     }
-    if (is_same) return LATHE_OK;
-    return fail(
-        &s->err, LATHE_EDATA,
-        "its fields differ in name, order, type or shape from the training data's");
+    return LATHE_OK;
 }
 
 static void close_set(lathe_session *s, struct data_set *set) {

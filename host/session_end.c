@@ -25,9 +25,9 @@ static const char *reason_of(lathe_session *s, lathe_status status) {
 
 /* What was trained since the last record is not lost, and train/… are the last
  * epoch's. */
-static lathe_status close_training(lathe_session *s) {
+static lathe_status close_training(lathe_session *s, bool is_nonfinite) {
     lathe_status status = LATHE_OK;
-    if (s->recorded_step != s->now.step || s->now.loss != s->now.loss)
+    if (s->recorded_window != session_windows(s) || is_nonfinite)
         status = session_record(s, SPLIT_TRAIN);
     metrics_settle_epoch(s->metrics, s->now.step);
     return status;
@@ -47,7 +47,7 @@ static lathe_status check_weights(lathe_session *s) {
 /* Completed or stopped: the test data is visited once, and the expectations are
  * judged. */
 static lathe_status end_well(lathe_session *s) {
-    lathe_status status = close_training(s);
+    lathe_status status = close_training(s, false);
     if (status == LATHE_OK) status = check_weights(s);
     if (status == LATHE_EGATE) s->reason = "nonfinite";
     if (status == LATHE_OK && s->data[SPLIT_TEST].is_used &&
@@ -64,7 +64,7 @@ static lathe_status end_training(lathe_session *s, lathe_status status) {
     if (status == LATHE_OK) return end_well(s);
     if (status == LATHE_EGATE) { /* the record shows what was not finite */
         struct error kept = s->err;
-        close_training(s);
+        close_training(s, s->now.loss != s->now.loss);
         s->err = kept;
     }
     return status;

@@ -14,17 +14,12 @@ struct member {
 
 static const struct member counts[] = {
     /* int64_t */
-    MEMBER("stage", now.stage),
-    MEMBER("epoch", now.epoch),
-    MEMBER("step", now.step),
-    MEMBER("samples", now.samples),
-    MEMBER("micro", micro),
-    MEMBER("updates", updates),
-    MEMBER("recorded_step", recorded_step),
-    MEMBER("skipped", skipped),
-    MEMBER("skipped_in_a_row", skipped_in_a_row),
-    MEMBER("stage_step", stage.step),
-    MEMBER("stage_windows", stage.windows),
+    MEMBER("stage", now.stage),       MEMBER("epoch", now.epoch),
+    MEMBER("step", now.step),         MEMBER("samples", now.samples),
+    MEMBER("micro", micro),           MEMBER("epochs", epochs),
+    MEMBER("updates", updates),       MEMBER("recorded_window", recorded_window),
+    MEMBER("skipped", skipped),       MEMBER("skipped_in_a_row", skipped_in_a_row),
+    MEMBER("stage_step", stage.step), MEMBER("stage_windows", stage.windows),
 };
 static const struct member amounts[] = {
     /* double */
@@ -121,12 +116,19 @@ static void read_intervals(lathe_session *s, const struct json *loop) {
     s->validate_due.last_seconds = json_exact(json_get(loop, "validation"));
 }
 
+/* A stage that begins takes up what the stage before left, whose epochs may be
+ * longer. */
+static bool is_of_stage(const lathe_session *s, const struct json *loop) {
+    return json_whole(json_get(loop, "stage")) == s->now.stage;
+}
+
 static bool is_possible(const lathe_session *s, const struct json *loop) {
     for (size_t i = 0; i < COUNTS; i++)
         if (!json_is_whole(json_get(loop, counts[i].name)) ||
             json_whole(json_get(loop, counts[i].name)) < 0)
             return false;
     return s->options.flags & LATHE_ALLOW_CHANGE || /* also of what epochs are */
+           !is_of_stage(s, loop) ||
            json_whole(json_get(loop, "micro")) <= s->sampler.micros_per_epoch;
 }
 

@@ -251,8 +251,10 @@ static lathe_status group(lathe_session *s) {
     for (size_t i = 0; i < e->group_count; i++) patterns[i] = e->groups[i].match;
     lathe_status status = parameters_group(&s->parameters, patterns,
                                            (int32_t)e->group_count, &bad, &s->err);
-    if (status != LATHE_OK)
-        error_where(&s->err, "%s: optimizer.groups.%d.match", e->file, bad);
+    if (status == LATHE_OK) return status;
+    char path[64];
+    snprintf(path, sizeof path, "optimizer.groups.%d.match", bad);
+    experiment_where(e, path, &s->err);
     return status;
 }
 
@@ -260,7 +262,7 @@ static lathe_status freeze(lathe_session *s) {
     const struct experiment *e = s->experiment;
     if (!strcmp(e->train.only, "*")) return LATHE_OK;
     lathe_status status = parameters_freeze(&s->parameters, e->train.only, &s->err);
-    if (status != LATHE_OK) error_where(&s->err, "%s: train.only", e->file);
+    if (status != LATHE_OK) experiment_where(e, "train.only", &s->err);
     return status;
 }
 

@@ -58,7 +58,7 @@ lathe_status session_record(lathe_session *s, enum split split) {
     session_trace_act(s, "record", NULL, 0);
     if (split == SPLIT_TRAIN) {
         metrics_settle(s->metrics, SPLIT_TRAIN, s->now.step);
-        s->recorded_step = s->now.step;
+        s->recorded_window = session_windows(s);
     }
     struct text *line = begin_record(s, split_names[split]);
     metrics_write(s->metrics, split, s->now.step, line);
@@ -204,10 +204,6 @@ static int exit_code_of(const lathe_session *s, lathe_status status) {
     return error_exit_code(status);
 }
 
-int64_t session_whole_epochs(const lathe_session *s) {
-    return s->sampler.steps_per_epoch ? s->now.step / s->sampler.steps_per_epoch : 0;
-}
-
 static lathe_status emit_end(lathe_session *s) {
     struct text *line = begin_line(s);
     text_add(line, "{\"event\":\"end\",\"reason\":");
@@ -217,7 +213,7 @@ static lathe_status emit_end(lathe_session *s) {
         text_json_string(line, s->stop_reason);
     }
     text_format(line, ",\"epochs\":%lld,\"steps\":%lld,\"samples\":%lld,\"run\":",
-                (long long)session_whole_epochs(s), (long long)s->now.step,
+                (long long)s->epochs, (long long)s->now.step,
                 (long long)s->now.samples);
     text_json_string(line, rundir_path(s->rundir));
     metrics_write_all(s->metrics, line);
@@ -253,9 +249,8 @@ static void log_end(lathe_session *s) {
     struct text line = {0};
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
-    text_format(&line, ": %lld epochs, %lld steps in %.1f s",
-                (long long)session_whole_epochs(s), (long long)s->now.step,
-                session_seconds(s));
+    text_format(&line, ": %lld epochs, %lld steps in %.1f s", (long long)s->epochs,
+                (long long)s->now.step, session_seconds(s));
     log_metrics(s, &line);
     if (run) text_format(&line, "; %s", run);
     if (!line.is_broken) log_line(&s->log, LATHE_LOG_INFO, "%s", line.data);

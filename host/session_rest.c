@@ -87,8 +87,9 @@ lathe_status session_mark(lathe_session *s, enum rest kind) {
     s->rest = (struct resting){.kind = kind,
                                .now = s->now,
                                .micro = s->micro,
+                               .epochs = s->epochs,
                                .recorded = s->recorded,
-                               .recorded_step = s->recorded_step,
+                               .recorded_window = s->recorded_window,
                                .skipped = s->skipped,
                                .skipped_in_a_row = s->skipped_in_a_row};
     s->is_saved = false;
@@ -100,7 +101,8 @@ bool session_fall_back(lathe_session *s) {
     if (s->rest.kind == REST_HERE) return true;
     s->now = s->rest.now;
     s->micro = s->rest.micro;
-    s->recorded_step = s->rest.recorded_step;
+    s->epochs = s->rest.epochs;
+    s->recorded_window = s->rest.recorded_window;
     s->skipped = s->rest.skipped;
     s->skipped_in_a_row = s->rest.skipped_in_a_row;
     metrics_take_back(s->metrics);

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "session_state.h"
 
 lathe_status session_read_note(lathe_session *s, const char *key, struct json **json) {
@@ -27,16 +28,7 @@ static lathe_status read_before(lathe_session *s) {
 static lathe_status find_checkpoint(lathe_session *s) {
     lathe_status status = checkpoints_newest(rundir_path(s->rundir), &s->log,
                                              &s->origin, &s->origin_path, &s->err);
-    if (status != LATHE_OK) return status;
-    if (!s->origin) {
-        log_line(&s->log, LATHE_LOG_INFO,
-                 "there is no checkpoint yet: beginning again from step 0");
-        return LATHE_OK;
-    }
-    status = session_check_origin(s);
-    if (status == LATHE_OK)
-        log_line(&s->log, LATHE_LOG_INFO, "going on from %s", s->origin_path);
-    return status;
+    return status == LATHE_OK && s->origin ? session_check_origin(s) : status;
 }
 
 static lathe_status reopen_run(lathe_session *s) {
@@ -107,6 +99,29 @@ static lathe_status choose_run_id(lathe_session *s) {
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(s->run_id + 2 * i, 3, "%02x", bytes[i]);
     return LATHE_OK;
+}
+
+/* Once nothing refuses it any more. */
+void session_tell_origin(lathe_session *s) {
+    const bool is_last = s->now.stage > (int64_t)s->experiments->stage_count;
+    if (!s->options.resume) return;
+    s->began = clock_seconds();
+    if (!s->origin)
+        log_line(&s->log, LATHE_LOG_INFO,
+                 "there is no checkpoint yet: beginning again from step 0");
+    else if (s->requests & LATHE_REQUEST_STOP)
+        log_line(
+            &s->log, LATHE_LOG_INFO,
+            "the run is over, stopped after step %lld: only its end is done again; "
+            "it trains on when callbacks change",
+            (long long)s->now.step);
+    else if (is_last && session_is_complete(s))
+        log_line(&s->log, LATHE_LOG_INFO,
+                 "the run is over, completed after step %lld: only its end is done "
+                 "again; it trains on when train.until is later",
+                 (long long)s->now.step);
+    else
+        log_line(&s->log, LATHE_LOG_INFO, "going on from %s", s->origin_path);
 }
 
 lathe_status session_find_origin(lathe_session *s) {

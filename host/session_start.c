@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "session_state.h"
 
 #define NAMES_SHOWN 6
@@ -20,8 +21,13 @@ struct starting {
     bool *is_chosen;                 /* [parameters] by `only` */
     const struct safetensor **found; /* [parameters]; NULL: the file has none */
     struct names missing, extra;
-    int64_t taken;
+    int64_t taken, taken_of_block;
+    const char *block; /* the first of rename that reached into a checkpoint's blocks */
 };
+
+static bool is_ours(const char *name) {
+    return !strncmp(name, OURS, sizeof OURS - 1);
+}
 
 static void add_name(struct names *names, const char *name) {
     if (names->count++ < NAMES_SHOWN)
@@ -53,19 +59,31 @@ static const char *match(const char *pattern, const char *name, size_t *length) 
     return name + head;
 }
 
+/* Does an entry of rename mean the tensor? What a checkpoint has beside weights is
+ * meant by its full name only. */
+static const char *match_entry(const char *from, const char *name, size_t *length) {
+    *length = 0;
+    if (is_ours(name) && !is_ours(from)) return NULL;
+    return strcmp(from, name) ? match(from, name, length) : name;
+}
+
 /* The name in the model of a name in the file; the caller's. Two whole names go before
- * patterns, of which the first that fits is taken. */
-static char *rename_tensor(const struct json *rename, const char *name) {
+ * patterns, of which the first that fits is taken. NULL in *from: as it is. */
+static char *rename_tensor(const struct json *rename, const char *name,
+                           const char **from) {
     const struct json *exact = json_get(rename, name);
+    *from = exact ? name : NULL;
     if (exact) return text_copy(json_text(exact));
     for (size_t i = 0; i < json_size(rename); i++) {
         const char *to = json_text(json_at(rename, i)), *star = strchr(to, '*');
         size_t length = 0;
-        const char *middle = match(json_key_at(rename, i), name, &length);
+        const char *middle = match_entry(json_key_at(rename, i), name, &length);
+        *from = json_key_at(rename, i);
         if (middle && star)
             return text_make("%.*s%.*s%s", (int)(star - to), to, (int)length, middle,
                              star + 1);
     }
+    *from = NULL;
     return text_copy(name);
 }
 
@@ -75,28 +93,78 @@ static int64_t find_parameter(const struct parameters *parameters, const char *n
     return i;
 }
 
-static lathe_status find_tensors(struct starting *at) {
+/* An entry that means nothing is a slip of the pen. */
+static lathe_status check_rename(struct starting *at) {
     lathe_session *s = at->s;
-    for (size_t i = 0; i < safetensors_count(at->file); i++) {
-        const struct safetensor *tensor = safetensors_at(at->file, i);
-        if (!strncmp(tensor->name, OURS, sizeof OURS - 1)) continue;
-        char *name = rename_tensor(s->experiment->start.rename, tensor->name);
-        if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to start");
-        const int64_t index = find_parameter(&s->parameters, name);
-        free(name);
-        if (index == s->parameters.count) {
-            add_name(&at->extra, tensor->name);
-        } else if (at->found[index]) {
-            fail(&s->err, LATHE_EINVAL,
-                 "the tensors \"%s\" and \"%s\" would both be the parameter \"%s\"",
-                 at->found[index]->name, tensor->name, s->parameters.items[index].name);
-            error_help(&s->err, "give each a name of its own in start.rename");
-            return LATHE_EINVAL;
-        } else {
-            at->found[index] = tensor;
+    const struct json *rename = s->experiment->start.rename;
+    for (size_t i = 0; i < json_size(rename); i++) {
+        const char *from = json_key_at(rename, i);
+        struct names names = {0};
+        struct nearest nearest;
+        bool is_found = false;
+        size_t length;
+        nearest_begin(&nearest, from);
+        for (size_t j = 0; j < safetensors_count(at->file) && !is_found; j++) {
+            const char *name = safetensors_at(at->file, j)->name;
+            is_found = match_entry(from, name, &length) != NULL;
+            nearest_offer(&nearest, name);
+            if (is_ours(name) == is_ours(from)) add_name(&names, name);
         }
+        if (!is_found) {
+            char path[384];
+            snprintf(path, sizeof path, "start.rename.%s", from);
+            fail(&s->err, LATHE_EINVAL, "\"%s\" matches no tensor of %s", from,
+                 s->experiment->start.weights);
+            error_help(&s->err, "%s%s%sit has %s%s",
+                       nearest.best ? "did you mean " : "",
+                       nearest.best ? nearest.best : "", nearest.best ? "? " : "",
+                       names.count && names.text.data ? names.text.data : "none such",
+                       names.count > NAMES_SHOWN ? ", …" : "");
+            experiment_where(s->experiment, path, &s->err);
+        }
+        text_finish(&names.text);
+        if (!is_found) return LATHE_EINVAL;
     }
     return LATHE_OK;
+}
+
+static lathe_status refuse_two(lathe_session *s, const char *first, const char *second,
+                               const char *name) {
+    fail(&s->err, LATHE_EINVAL,
+         "the tensors \"%s\" and \"%s\" would both be the parameter \"%s\"", first,
+         second, name);
+    error_help(&s->err, "give each a name of its own in start.rename");
+    return LATHE_EINVAL;
+}
+
+/* Of a block that was asked for and the weights beside it, the block is meant. */
+static lathe_status find_tensor(struct starting *at, const struct safetensor *tensor) {
+    lathe_session *s = at->s;
+    const bool is_block = is_ours(tensor->name);
+    const char *from;
+    char *name = rename_tensor(s->experiment->start.rename, tensor->name, &from);
+    if (!name) return fail(&s->err, LATHE_ENOMEM, "no memory to start");
+    const int64_t index = find_parameter(&s->parameters, name);
+    free(name);
+    if (is_block && !from) return LATHE_OK;
+    if (index == s->parameters.count) {
+        add_name(&at->extra, tensor->name);
+        return LATHE_OK;
+    }
+    const struct safetensor **found = &at->found[index];
+    if (is_block && !at->block) at->block = from;
+    if (*found && is_ours((*found)->name) == is_block)
+        return refuse_two(s, (*found)->name, tensor->name,
+                          s->parameters.items[index].name);
+    if (!*found || is_block) *found = tensor;
+    return LATHE_OK;
+}
+
+static lathe_status find_tensors(struct starting *at) {
+    lathe_status status = check_rename(at);
+    for (size_t i = 0; i < safetensors_count(at->file) && status == LATHE_OK; i++)
+        status = find_tensor(at, safetensors_at(at->file, i));
+    return status;
 }
 
 /* ---- shapes ---- */
@@ -136,7 +204,7 @@ static lathe_status check_tensors(struct starting *at) {
         else if (!fits(p, at->found[i]))
             return refuse_shape(s, p, at->found[i]);
         else
-            at->taken++;
+            at->taken++, at->taken_of_block += is_ours(at->found[i]->name);
     }
     if (at->taken) return LATHE_OK;
     fail(&s->err, LATHE_EDATA, "no tensor of it has the name of a parameter");
@@ -164,7 +232,7 @@ static lathe_status choose(struct starting *at) {
     }
     lathe_status status =
         parameters_choose(&s->parameters, only, at->is_chosen, &s->err);
-    if (status != LATHE_OK) error_where(&s->err, "%s: start.only", s->experiment->file);
+    if (status != LATHE_OK) experiment_where(s->experiment, "start.only", &s->err);
     return status;
 }
 
@@ -186,9 +254,13 @@ static lathe_status take(struct starting *at) {
                                              s->weights + s->parameters.items[i].offset,
                                              &s->err);
     if (status != LATHE_OK) return status;
-    log_line(&s->log, LATHE_LOG_INFO, "start: %lld of %lld parameters are those of %s",
-             (long long)at->taken, (long long)s->parameters.count,
-             s->experiment->start.weights);
+    char block[160] = "";
+    if (at->taken_of_block)
+        snprintf(block, sizeof block, ", %lld of them its %s",
+                 (long long)at->taken_of_block, at->block);
+    log_line(&s->log, LATHE_LOG_INFO,
+             "start: %lld of %lld parameters are those of %s%s", (long long)at->taken,
+             (long long)s->parameters.count, s->experiment->start.weights, block);
     log_names(s, LATHE_LOG_WARNING, "missing in it", &at->missing);
     log_names(s, LATHE_LOG_INFO, "not in the model", &at->extra);
     return LATHE_OK;

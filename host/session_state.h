@@ -101,7 +101,6 @@ lathe_status session_record(lathe_session *s, enum split split);
 lathe_status session_tell_visit(lathe_session *s, enum split split, const char *name);
 lathe_status session_end_records(lathe_session *s, lathe_status status);
 lathe_status session_judge(lathe_session *s); /* expect */
-int64_t session_whole_epochs(const lathe_session *s);
 
 /* session_validate.c */
 lathe_status session_visit(lathe_session *s, enum split split);
@@ -192,6 +191,8 @@ lathe_status session_start(lathe_session *s);
 /* Finds what a run goes on from, before anything is composed. */
 lathe_status session_find_origin(lathe_session *s);
 void session_forget_origin(lathe_session *s);
+/* Says in the log what a run that is resumed goes on from, or that it is over. */
+void session_tell_origin(lathe_session *s);
 /* A note of s->origin, parsed; the caller's. LATHE_EDATA: there is none, or it is none
  * of ours. */
 lathe_status session_read_note(lathe_session *s, const char *key, struct json **json);

@@ -120,7 +120,7 @@ struct plugin_state {
 struct resting {
     enum rest kind;
     lathe_moment now;
-    int64_t micro, recorded, recorded_step, skipped, skipped_in_a_row;
+    int64_t micro, epochs, recorded, recorded_window, skipped, skipped_in_a_row;
 };
 
 enum phase { PHASE_LOAD = 0, PHASE_LOOP, PHASE_PASS };
@@ -230,11 +230,12 @@ struct lathe_session {
     char stop_reason[256];
     _Atomic(const char *) stop_asked; /* by lathe_stop */
     const char *reason;               /* how it ended */
-    enum split visiting;   /* the data set whose metrics are being added to */
-    int64_t recorded_step; /* of the last train record */
-    int64_t recorded;      /* bytes of metrics.jsonl */
+    enum split visiting;     /* the data set whose metrics are being added to */
+    int64_t recorded_window; /* the last that a train record has */
+    int64_t recorded;        /* bytes of metrics.jsonl */
     double last_record_seconds;
     int64_t last_record_samples;
+    int64_t epochs;                    /* gone through to their end, in all stages */
     int64_t skipped, skipped_in_a_row; /* windows that were not finite */
     bool is_skipped;                   /* the present one */
 

@@ -298,6 +298,7 @@ lathe_status lathe_update(lathe_session *s) {
     s->place = PLACE_EPOCH;
     if (is_made) return LATHE_OK;
     s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
+    if (s->is_epoch_done) s->epochs++;
     if (s->is_skipped)
         session_round_intervals(s);
     else

@@ -166,7 +166,10 @@ int arguments_only_word(const struct arguments *arguments, const char *command,
     } else {
         const char *second = arguments->words.items[1];
         fail(err, LATHE_EINVAL, "only one is taken: \"%s\" is one too many", second);
-        if (strchr(second, '='))
+        const char *third = arguments->words.count > 2 ? arguments->words.items[2] : "";
+        if (*third == '=' || strstr(second, " =") || strstr(second, "= "))
+            error_help(err, "no blanks around the = of path=value: optimizer.lr=0.01");
+        else if (strchr(second, '='))
             error_help(err, "an override is path=value, the path with dots: "
                             "optimizer.lr=0.01");
         else

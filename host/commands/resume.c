@@ -14,7 +14,7 @@ static void say_last_call(const struct turn *turn, const char *run) {
     char *path = text_make("%s/" RING_FILE, run);
     if (path && !turn->is_quiet && !runs_is_busy(run) &&
         ring_read_last(path, line, sizeof line))
-        fprintf(stderr, "the run died in: %s\n", line);
+        fprintf(stderr, "the process ended, killed or crashed, in %s\n", line);
     free(path);
 }
 

@@ -29,6 +29,19 @@ static int is_experiment(const char *name) {
     return suffix && !strcmp(suffix, ".json");
 }
 
+/* What other tools call it. */
+static const char *find_synonym(const char *name) {
+    static const struct {
+        const char *other, *ours;
+    } synonyms[] = {{"train", "run"},      {"fit", "run"},    {"start", "run"},
+                    {"list", "plugins"},   {"ls", "plugins"}, {"continue", "resume"},
+                    {"evaluate", "eval"},  {"test", "eval"},  {"show", "inspect"},
+                    {"check", "validate"}, {"create", "new"}};
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+        if (!strcmp(synonyms[i].other, name)) return synonyms[i].ours;
+    return NULL;
+}
+
 const struct command *command_find(const char *name, struct error *err) {
     struct nearest nearest;
     nearest_begin(&nearest, name);
@@ -36,13 +49,14 @@ const struct command *command_find(const char *name, struct error *err) {
         if (!strcmp(table[i].name, name)) return &table[i];
         nearest_offer(&nearest, table[i].name);
     }
+    const char *synonym = find_synonym(name), *best = synonym ? synonym : nearest.best;
     fail(err, LATHE_EINVAL, "unknown %s \"%s\"", *name == '-' ? "flag" : "command",
          name);
     error_where(err, "command line");
     if (is_experiment(name))
         error_help(err, "did you mean \"lathe run %s\"?", name);
-    else if (nearest.best)
-        error_help(err, "did you mean \"lathe %s\"?", nearest.best);
+    else if (best)
+        error_help(err, "did you mean \"lathe %s\"?", best);
     else
         error_help(err, "\"lathe help\" lists the commands");
     return NULL;

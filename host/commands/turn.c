@@ -48,7 +48,8 @@ static void tell_progress(void) {
 
 static void stop(int number) {
     static const char note[] =
-        "\nlathe: ending after this step; Ctrl-C again ends at once\n";
+        "\nlathe: ending after this step, and \"lathe resume RUN\" goes on; "
+        "Ctrl-C again ends at once\n";
     int saved = errno;
     lathe_session *session = find_running();
     if (!pending) pending = number;

@@ -12,6 +12,10 @@ try 64 "$LATHE" --jsn
 has err 'lathe: unknown flag "--jsn"'
 try 64 "$LATHE" small.json
 has err 'did you mean "lathe run small.json"?'
+try 64 "$LATHE" train small.json
+has err 'did you mean "lathe run"?'
+try 64 "$LATHE" list
+has err 'did you mean "lathe plugins"?'
 try 64 "$LATHE" ''
 has err 'unknown command ""'
 
@@ -48,6 +52,11 @@ try 64 "$LATHE" run small.json other.json
 has err 'only one is taken: "other.json" is one too many'
 try 64 "$LATHE" run small.json optimizer/lr=1
 has err 'an override is path=value, the path with dots: optimizer.lr=0.01'
+
+try 64 "$LATHE" run small.json optimizer.lr =0.1
+has err 'help: no blanks around the = of path=value'
+try 64 "$LATHE" run small.json 'optimizer.lr =0.1'
+has err 'help: no blanks around the = of path=value'
 
 # A wrong command line is told to a machine too, wherever --json stands.
 try 64 "$LATHE" run small.json --foo --json

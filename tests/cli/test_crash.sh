@@ -29,7 +29,7 @@ noted() {
     holds 'its size is as before' test "$(stat -c %s run/status.json)" = 512
     [[ -n ${2:-} ]] || return 0
     holds 'the error' grep -q "^{\"event\":\"error\",\"exit_code\":70,\"message\":\"$2" <(tail -2 out)
-    holds 'the end' grep -qE "^\{\"event\":\"end\",\"reason\":\"failed\",\"epochs\":0,\"steps\":$1,\"samples\":[0-9]+,\"run\":\"$PWD/run\",\"metrics\":\{\}\}\$" <(tail -1 out)
+    holds 'the end' grep -qE "^\{\"event\":\"end\",\"reason\":\"failed\",\"epochs\":0,\"steps\":$1,\"samples\":[0-9]+,\"run\":\"$PWD/run\",\"metrics\":\{\},\"seed\":1\}\$" <(tail -1 out)
 }
 for act in exit quick-exit; do
     try 70 run "$(rude $act)" --json
@@ -55,7 +55,7 @@ try 0 run "$(rude vanish)" --json
 lacks out '"event":"end"'
 has run/status.json '"state": "running", "reason": null'
 try 0 "$LATHE" resume run --plugin-path "$PROBES" 'callbacks=[]'
-has err 'the run died in: callbacks[0] rude (rude.so 1.0.0) in step_end at epoch 1 step 1'
+has err 'the process ended, killed or crashed, in callbacks[0] rude (rude.so 1.0.0) in step_end at epoch 1 step 1'
 has run/status.json '"state": "ended", "reason": "completed"'
 
 # Commands that begin no run.

@@ -96,4 +96,11 @@ kill -KILL "$run"
 wait "$run" 2>/dev/null
 # A new run may begin from a run too.
 try 0 "$LATHE" run --from busy train.until=1step --quiet
+# Other fields than those trained on: which, and how.
+printf 'a,b\n1,2\n' >two.csv
+try 65 "$LATHE" eval run --on new 'data.new={"use":"csv","file":"two.csv"}'
+has err 'there is no field "label", which the training data has'
+printf 'a,b,c\n1,2,3\n' >three.csv
+try 65 "$LATHE" predict run -o - --on new 'data.new={"use":"csv","file":"three.csv"}'
+has err 'field "input" is float32 [3], and in the training data float32 [2]'
 verdict

@@ -8,6 +8,8 @@ run() { rm -rf run && "$LATHE" run "$@" --plugin-path "$PROBES" --quiet --run-di
 slow() { echo 'data.train={"use":"slow","of":{"use":"blobs","samples":320},'"$1"'}'; }
 
 # ---- when, and why (not) ----
+try 78 "$LATHE" validate small.json train.prefetch=on
+has err 'help: write true'
 try 0 explain small.json train.prefetch=true
 has out '  reads         ahead: train.prefetch is true'
 has out '  command line  train.prefetch                          true'

@@ -48,7 +48,7 @@ for signal in TERM:75 INT:130 KILL:137; do
     ((found == 0 || found == code)) || complain "exit status $found, not $code"
     try 0 "$LATHE" resume "$signal"
     ((found == 0)) || has err 'going on from'
-    ((found != 137)) || has err 'the run died in: '
+    ((found != 137)) || has err 'the process ended, killed or crashed, in '
     same "$signal"
     holds 'two checkpoints' test "$(find "$signal/checkpoints" -name 'step-*' | wc -l)" = 2
 done
@@ -93,9 +93,26 @@ holds 'whole is untouched' test "$before" = \
 # What changes numbers is refused, and told.
 try 78 "$LATHE" resume limited optimizer.lr=0.5
 has err 'optimizer.lr: 0.001 -> 0.5'
-has err -- '--allow-change'
+has err '--allow-change'
+lacks err 'going on'
+try 78 "$LATHE" resume limited train.log=7step
+has err 'help: records would be means over other steps; leave it'
 try 0 "$LATHE" resume limited optimizer.lr=0.5 --allow-change train.until=1ep
 has err 'changed: optimizer.lr: 0.001 -> 0.5'
+
+# A run that is over says so, and what would let it train on.
+try 0 "$LATHE" resume whole
+has err 'the run is over, completed after step 4000: only its end is done again; it trains on when train.until is later'
+lacks err 'going on'
+try 0 "$LATHE" run long.json --run-dir patient --quiet train.until=1000ep \
+    'callbacks=[{"use":"early-stopping","patience":1,"min_delta":9}]'
+try 0 "$LATHE" resume patient
+has err 'the run is over, stopped after step 800: '
+has err 'it trains on when callbacks change'
+# Where a schedule has its say, it is named.
+try 0 "$LATHE" run long.json --run-dir planned --quiet train.until=1ep schedule.use=cosine
+try 78 "$LATHE" resume planned train.until=2ep
+has err 'help: the rates of the schedule depend on train.until; leave it'
 
 # run --resume: the unfinished run of this file, or a new one.
 try 75 "$LATHE" run long.json --time-limit 0.05s --quiet train.until=1000000ep

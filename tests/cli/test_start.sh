@@ -14,6 +14,32 @@ has fine/resolved.json '"start.weights": "file"'
 try 0 "$LATHE" eval fine
 cp out before
 
+# The average that a callback kept, in place of the weights beside it.
+try 0 "$LATHE" run small.json --run-dir kept --quiet 'callbacks=[{"use":"ema","decay":0.9}]'
+try 0 "$LATHE" eval kept
+cp out averaged
+kept='start={"weights":"kept/checkpoints/last.safetensors","rename":'
+try 0 "$LATHE" run small.json --run-dir average train.until=1step \
+    "$kept"'{"lathe/block/ema/average/*":"*"}}' optimizer.lr=1e-30
+has err 'start: 4 of 4 parameters are those of'
+has err 'last.safetensors, 4 of them its lathe/block/ema/average/*'
+try 0 "$LATHE" eval average
+holds 'those of the average' cmp -s averaged out
+try 78 "$LATHE" run small.json --run-dir none "$kept"'{"layer.0.bias":"layers.0.bias"}}'
+has err '"layer.0.bias" matches no tensor of'
+has err 'where: command line: start.rename.layer.0.bias'
+has err 'did you mean layers.0.bias? it has '
+try 78 "$LATHE" run small.json --run-dir none "$kept"'{"lathe/block/emma/*":"*"}}'
+has err 'it has lathe/block/ema/average/'
+
+for part in train "$kept"; do
+    only=("train.only='layers.1.*'")
+    [[ $part == train ]] || only=("$kept{}}" 'start.only=layer.1.*')
+    try 78 "$LATHE" run small.json --run-dir none "${only[@]}"
+    has err "where: command line: ${only[-1]%%=*}"
+done
+has err 'help: parameters are named like "layers.0.weight"'
+
 mv trunk gone
 try 66 "$LATHE" validate fine.json
 has err 'there is no file'

@@ -53,6 +53,14 @@ static void groups_lie_one_after_the_other(void **state) {
     declare(&all, "trunk.bias", LATHE_NO_DECAY, 16, 0);
     assert_int_equal(parameters_group(&all, none, 1, &bad, &err), LATHE_EINVAL);
     assert_string_equal(err.what, "\"tail.*\" matches no parameter of the model");
+    assert_string_equal(err.help, "parameters are named like \"head.weight\"");
+    bool is_chosen[4];
+    assert_int_equal(parameters_choose(&all, "trunk.bais", is_chosen, &err),
+                     LATHE_EINVAL);
+    assert_string_equal(err.help, "did you mean \"trunk.bias\"?");
+    assert_int_equal(parameters_choose(&all, "'trunk.*'", is_chosen, &err),
+                     LATHE_EINVAL);
+    assert_string_equal(err.help, "the quotes are part of the pattern; leave them out");
     assert_int_equal(parameters_group(&all, patterns, 1, &bad, &err), LATHE_OK);
     assert_int_equal(parameters_lay_out(&all, NULL), LATHE_OK);
     assert_int_equal(all.items[2].offset, 0);

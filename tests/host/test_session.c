@@ -221,7 +221,7 @@ static void what_cannot_be_composed_is_refused_before_step_0(void **state) {
     (void)state;
     refused("data.train.count=0", LATHE_EDATA, "the train data has no samples");
     refused("data.validation.width=2", LATHE_EDATA,
-            "its fields differ in name, order, type or shape from the training data's");
+            "field \"input\" is float32 [2], and in the training data one float32");
     refused("callbacks.chaos.point=create", LATHE_EPLUGIN, "chaos in create");
     refused(
         "model={\"use\":\"mlp\",\"hidden\":[2]}", LATHE_EINVAL,

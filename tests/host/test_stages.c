@@ -149,6 +149,44 @@ static void killed_across_boundaries(void **state) {
     scratch_finish(&scratch);
 }
 
+static void keep_end(void *context, const char *json) {
+    if (strstr(json, "\"event\":\"end\"")) snprintf(context, 512, "%s", json);
+}
+
+/* A stage may have fewer micro-batches in an epoch than the one before had gone
+ * through, and an epoch of either is one. */
+static void epochs_may_become_shorter(void **state) {
+    static const char text[] = "{ \"lathe\": 1, \"seed\": 3," DATA ","
+                               "  \"optimizer\": { \"use\": \"sgd\", \"lr\": 0.02 },"
+                               "  \"train\": { \"until\": \"1ep\", \"batch\": 4 } }";
+    static const struct {
+        const char *stages, *end;
+    } cases[] = {
+        {"stages=[{}, {\"train\": {\"batch\": 20}}]", "\"epochs\":2,\"steps\":12,"},
+        {"stages=[{\"train\": {\"batch\": 20}}, {}]", "\"epochs\":2,\"steps\":12,"},
+        {"stages=[{\"train\": {\"until\": \"7step\"}}, {\"train\": {\"batch\": 40}}]",
+         "\"epochs\":1,\"steps\":8,"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char end[512] = "";
+        const char *overrides[] = {cases[i].stages, NULL};
+        lathe_session *session = NULL;
+        lathe_error error = {.size = sizeof error};
+        const lathe_session_options options = {.size = sizeof options,
+                                               .experiment = text,
+                                               .overrides = overrides,
+                                               .plugin_paths = plugin_places(),
+                                               .record = keep_end,
+                                               .context = end};
+        assert_int_equal(lathe_open(&options, &session, &error), LATHE_OK);
+        if (lathe_run(session) != LATHE_OK)
+            fail_msg("%s: %s", cases[i].stages, lathe_last_error(session)->what);
+        lathe_close(session);
+        if (!strstr(end, cases[i].end)) fail_msg("%s: %s", cases[i].stages, end);
+    }
+}
+
 static void errors_name_the_stage(void **state) {
     static const struct {
         const char *stages, *where;
@@ -178,6 +216,7 @@ int main(void) {
         cmocka_unit_test(a_frozen_trunk_keeps_its_bits),
         cmocka_unit_test(slots_are_kept_where_asked),
         cmocka_unit_test(killed_across_boundaries),
+        cmocka_unit_test(epochs_may_become_shorter),
         cmocka_unit_test(errors_name_the_stage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,6 +255,8 @@ static void what_does_not_fit_is_refused_before_step_0(void **state) {
             LATHE_EDATA, "tensor \"ids\" is I32");
     refused(f, "{'weights':'@','rename':{'a.*':'b'}}", LATHE_EINVAL,
             "\"a.*\" and \"b\" must have one * each, or none");
+    refused(f, "{'weights':'@','rename':{'layers.*':'*','old':'layers.0.bias'}}",
+            LATHE_EINVAL, "\"old\" matches no tensor of");
     refused(f, "{'weights':'@','rename':{'a':1}}", LATHE_EINVAL,
             "a name was expected, found a number");
     refused(f, "{'weights':'@','onli':'*'}", LATHE_EINVAL, "unknown key \"onli\"");
