@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define FIELDS_MAX 64
+#define FLOATS_MAX ((int64_t)1 << 26) /* of a block */
+#define FLOATS_AT_EDGES ((int64_t)1 << 20)
 #define SPREAD 0.1 /* of weights around their start: somewhere in general position */
 enum { PURPOSE_WEIGHTS = 100 };
 
@@ -219,6 +221,19 @@ double desk_loss(struct desk *desk, const float *weights) {
 
 /* ---- open and close ---- */
 
+/* Options at their edges may ask for more than anybody has. */
+static bool is_too_large(struct desk *desk) {
+    const int64_t most = desk->bench->refusal ? FLOATS_AT_EDGES : FLOATS_MAX;
+    if (desk->parameters.size <= most) return false;
+    fail(&desk->refused, LATHE_ENOMEM, "%lld floats are too many to be checked",
+         (long long)desk->parameters.size);
+    if (desk->bench->refusal)
+        *desk->bench->refusal = desk->refused;
+    else
+        check_skip(desk->bench->check, "%s", desk->refused.what);
+    return true;
+}
+
 bool desk_open(struct desk *desk, struct bench *bench, struct error *err) {
     *desk = (struct desk){.bench = bench};
     if (!bench_create(bench, &desk->plugin, err)) return false;
@@ -226,6 +241,7 @@ bool desk_open(struct desk *desk, struct bench *bench, struct error *err) {
     if (!desk_describe(desk, &desk->parameters, err)) return false;
     if (parameters_lay_out(&desk->parameters, &desk->refused) != LATHE_OK)
         return check_fail(bench->check, "describe: %s", desk->refused.what);
+    if (is_too_large(desk)) return false;
     return make_blocks(desk) && read_data(desk) && desk_bind(desk, desk->rows);
 }
 
