@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "check/tests.h"
+#include "guard.h"
 
 static int count_entries(const char *folder) {
     DIR *entries = opendir(folder);
