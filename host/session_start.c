@@ -93,39 +93,46 @@ static int64_t find_parameter(const struct parameters *parameters, const char *n
     return i;
 }
 
-/* An entry that means nothing is a slip of the pen. */
-static lathe_status check_rename(struct starting *at) {
+static lathe_status refuse_entry(const struct starting *at, const char *from,
+                                 const char *near, const struct names *names) {
     lathe_session *s = at->s;
-    const struct json *rename = s->experiment->start.rename;
-    for (size_t i = 0; i < json_size(rename); i++) {
-        const char *from = json_key_at(rename, i);
-        struct names names = {0};
-        struct nearest nearest;
-        bool is_found = false;
-        size_t length;
-        nearest_begin(&nearest, from);
-        for (size_t j = 0; j < safetensors_count(at->file) && !is_found; j++) {
-            const char *name = safetensors_at(at->file, j)->name;
-            is_found = match_entry(from, name, &length) != NULL;
-            nearest_offer(&nearest, name);
-            if (is_ours(name) == is_ours(from)) add_name(&names, name);
-        }
-        if (!is_found) {
-            char path[384];
-            snprintf(path, sizeof path, "start.rename.%s", from);
-            fail(&s->err, LATHE_EINVAL, "\"%s\" matches no tensor of %s", from,
-                 s->experiment->start.weights);
-            error_help(&s->err, "%s%s%sit has %s%s",
-                       nearest.best ? "did you mean " : "",
-                       nearest.best ? nearest.best : "", nearest.best ? "? " : "",
-                       names.count && names.text.data ? names.text.data : "none such",
-                       names.count > NAMES_SHOWN ? ", …" : "");
-            experiment_where(s->experiment, path, &s->err);
-        }
-        text_finish(&names.text);
-        if (!is_found) return LATHE_EINVAL;
+    char path[384];
+    snprintf(path, sizeof path, "start.rename.%s", from);
+    fail(&s->err, LATHE_EINVAL, "\"%s\" matches no tensor of %s", from,
+         s->experiment->start.weights);
+    error_help(&s->err, "%s%s%sit has %s%s", near ? "did you mean " : "",
+               near ? near : "", near ? "? " : "",
+               names->count && names->text.data ? names->text.data : "none such",
+               names->count > NAMES_SHOWN ? ", …" : "");
+    experiment_where(s->experiment, path, &s->err);
+    return LATHE_EINVAL;
+}
+
+static lathe_status check_entry(const struct starting *at, const char *from) {
+    struct names names = {0};
+    struct nearest nearest;
+    bool is_found = false;
+    size_t length;
+    nearest_begin(&nearest, from);
+    for (size_t i = 0; i < safetensors_count(at->file) && !is_found; i++) {
+        const char *name = safetensors_at(at->file, i)->name;
+        is_found = match_entry(from, name, &length) != NULL;
+        nearest_offer(&nearest, name);
+        if (is_ours(name) == is_ours(from)) add_name(&names, name);
     }
-    return LATHE_OK;
+    lathe_status status =
+        is_found ? LATHE_OK : refuse_entry(at, from, nearest.best, &names);
+    text_finish(&names.text);
+    return status;
+}
+
+/* An entry that means nothing is a slip of the pen. */
+static lathe_status check_rename(const struct starting *at) {
+    const struct json *rename = at->s->experiment->start.rename;
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; status == LATHE_OK && i < json_size(rename); i++)
+        status = check_entry(at, json_key_at(rename, i));
+    return status;
 }
 
 static lathe_status refuse_two(lathe_session *s, const char *first, const char *second,

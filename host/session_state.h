@@ -22,7 +22,7 @@ void session_decompose_model(lathe_session *s);
 lathe_status session_open_plugin(lathe_session *s, const struct use *use,
                                  const char *label, struct plugin *plugin);
 
-void session_quiet_blas(void *session, int worker); /* for workers_run */
+void session_quiet_blas(void *context, int worker); /* for workers_run */
 
 /* session_data.c, session_read.c */
 lathe_status session_compose_data(lathe_session *s);

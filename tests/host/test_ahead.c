@@ -237,12 +237,13 @@ static void left_to_itself_it_changes_no_bit(void **state) {
     scratch_finish(&scratch);
 }
 
+#define IDS "{\"use\":\"ids\",\"count\":26}"
+
 static void what_has_state_or_an_order_is_read_in_the_loop(void **state) {
     static const char *const uses[] = {
-        "data.train={\"use\":\"backwards\",\"of\":{\"use\":\"ids\",\"count\":26}}",
-        "data.train={\"use\":\"keeper\",\"of\":{\"use\":\"ids\",\"count\":26}}",
-        "data.train={\"use\":\"slow\",\"of\":{\"use\":\"keeper\",\"of\":"
-        "{\"use\":\"ids\",\"count\":26}}}"};
+        "data.train={\"use\":\"backwards\",\"of\":" IDS "}",
+        "data.train={\"use\":\"keeper\",\"of\":" IDS "}",
+        "data.train={\"use\":\"slow\",\"of\":{\"use\":\"keeper\",\"of\":" IDS "}}"};
     struct scratch scratch;
     (void)state;
     scratch_init_fast(&scratch);
