@@ -31,8 +31,8 @@ static lathe_status find_checkpoint(lathe_session *s) {
     return status == LATHE_OK && s->origin ? session_check_origin(s) : status;
 }
 
-/* The numbers so far are those of the checkpoint's experiment, whatever the file says by
- * now; where plugins are, and whose run it is, is the file's to say. */
+/* The numbers so far are those of the checkpoint's experiment, whatever the file says
+ * by now; where plugins are, and whose run it is, is the file's to say. */
 static lathe_status compare_with_origin(lathe_session *s) {
     static const char *const keys[] = {"plugin_path", "run"};
     struct json *file = s->before;

@@ -19,8 +19,7 @@ static const struct part {
     {"memory", bench_memory, true, false},  {"warm", bench_warm, true, false},
     {"scan", bench_scan, true, false},      {"host", bench_host, true, false},
     {"static", bench_static, false, false}, {"save", bench_saving, false, false},
-    {"mlp", bench_mlps, false, true},
-    {"words", bench_words, false, true},
+    {"mlp", bench_mlps, false, true},       {"words", bench_words, false, true},
 };
 #define PARTS (sizeof parts / sizeof *parts)
 
