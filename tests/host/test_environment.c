@@ -130,8 +130,11 @@ static void lists_however_many_there_are(void **state) {
     struct environment *environment = NULL;
     struct error err = {0};
     for (int i = 0; i < MANY; i++) {
-        plugins[i] = (struct environment_plugin){
-            .kind = "model", .name = "mlp", .version = "1.0.0", .library = ""};
+        plugins[i] = (struct environment_plugin){.kind = "model",
+                                                 .name = "mlp",
+                                                 .version = "1.0.0",
+                                                 .library = "",
+                                                 .digest = ""};
         files[i] = place->data;
     }
     assert_int_equal(environment_begin(place->rundir, NULL, plugins, MANY, NULL, files,
