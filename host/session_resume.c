@@ -31,13 +31,29 @@ static lathe_status find_checkpoint(lathe_session *s) {
     return status == LATHE_OK && s->origin ? session_check_origin(s) : status;
 }
 
+/* The numbers so far are those of the checkpoint's experiment, whatever the file says
+ * by now; where plugins are, and whose run it is, is the file's to say. */
+static lathe_status compare_with_origin(lathe_session *s) {
+    static const char *const keys[] = {"plugin_path", "run"};
+    struct json *file = s->before;
+    s->before = NULL;
+    lathe_status status = read_before(s);
+    for (size_t i = 0; status == LATHE_OK && i < sizeof keys / sizeof *keys; i++)
+        if (json_get(file, keys[i]) &&
+            !json_put(s->before, keys[i], json_clone(json_get(file, keys[i]))))
+            status = fail(&s->err, LATHE_ENOMEM, "no memory to resume");
+    json_close(file);
+    return status;
+}
+
 static lathe_status reopen_run(lathe_session *s) {
     lathe_status status = rundir_reopen(s->options.resume, &s->rundir, &s->err);
     if (status != LATHE_OK) return status;
     s->own_experiment = text_make("%s/resolved.json", rundir_path(s->rundir));
     if (!s->own_experiment) return fail(&s->err, LATHE_ENOMEM, "no memory to resume");
     status = json_read(s->own_experiment, &s->before, &s->err);
-    return status == LATHE_OK ? find_checkpoint(s) : status;
+    if (status == LATHE_OK) status = find_checkpoint(s);
+    return status == LATHE_OK && s->origin ? compare_with_origin(s) : status;
 }
 
 /* Another process may be at the run: the newest of a moment ago can be gone. */

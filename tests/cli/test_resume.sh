@@ -114,6 +114,13 @@ try 0 "$LATHE" run long.json --run-dir planned --quiet train.until=1ep schedule.
 try 78 "$LATHE" resume planned train.until=2ep
 has err 'help: the rates of the schedule depend on train.until; leave it'
 
+# What is changed in the run's own resolved.json is a change like any other.
+cp -r planned edited
+sed -i -E 's/"lr": 0\.001\b/"lr": 0.5/' edited/resolved.json
+has edited/resolved.json '"lr": 0.5'
+try 78 "$LATHE" resume edited
+has err 'this would change the numbers of the run: optimizer.lr: 0.001 -> 0.5'
+
 # run --resume: the unfinished run of this file, or a new one.
 try 75 "$LATHE" run long.json --time-limit 0.05s --quiet train.until=1000000ep
 try 0 "$LATHE" run long.json --resume --quiet train.until=400ep
