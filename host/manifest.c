@@ -107,12 +107,12 @@ static lathe_status parse_file(struct manifest *manifest, int fd, int64_t size,
                     (long long)size, SIZE_LIMIT);
     char *content = malloc((size_t)size + 1);
     if (!content) return fail(err, LATHE_ENOMEM, "out of memory");
-    size_t length = 0;
-    lathe_status status = read_bytes(fd, content, (size_t)size, &length, err);
-    if (status == LATHE_OK)
-        status = json_parse(content, length, manifest->path, &manifest->root, err);
-    free(content);
-    return status;
+    manifest->text = content;
+    lathe_status status =
+        read_bytes(fd, content, (size_t)size, &manifest->text_length, err);
+    if (status != LATHE_OK) return status;
+    return json_parse(content, manifest->text_length, manifest->path, &manifest->root,
+                      err);
 }
 
 lathe_status manifest_read(const char *path, const struct json *format,
@@ -192,7 +192,12 @@ lathe_status manifest_check_library(const struct manifest *manifest,
     size_t length = 0;
     struct manifest *carried = NULL;
     lathe_status status = dylib_manifest(path, &text, &length, err);
-    if (status != LATHE_OK || !text) return status;
+    const bool is_same = text && manifest->text && length == manifest->text_length &&
+                         memcmp(text, manifest->text, length) == 0;
+    if (status != LATHE_OK || !text || is_same) {
+        free(text);
+        return status;
+    }
     status = create_manifest(path, &carried, err);
     if (status == LATHE_OK)
         status = parse_carried(path, text, length, format, carried, err);
@@ -230,6 +235,7 @@ void manifest_close(struct manifest *manifest) {
     json_close(manifest->root);
     free(manifest->library_path);
     free(manifest->path);
+    free(manifest->text);
     free(manifest);
 }
 

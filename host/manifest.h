@@ -19,6 +19,8 @@ struct manifest {
     char *library_path;         /* beside it; "" */
     const lathe_plugin *linked; /* NULL: from the library */
     struct json *root;
+    char *text; /* of plugin.json, as it was read; NULL: from elsewhere */
+    size_t text_length;
 };
 
 /* The format of plugin.json, parsed once for many manifests; the caller's, for
