@@ -16,7 +16,9 @@
 #define TRIES 3    /* for a turn, in every round */
 #define QUIET 0.9  /* of the best peak so far, each thread has at least */
 #define OWNED 0.95 /* of a core, a thread that never sleeps has at least */
-#define FAR 2      /* times the least exchange so far: cores without a common cache */
+#define NEAR                                                                           \
+    250 /* ns: a line there and back, of cores that share a cache, takes less */
+#define WAITING 12 /* seconds in a round, for cores to be near and quiet */
 
 static const struct contender {
     const char *optimizer;
@@ -52,7 +54,8 @@ struct meeting {
     double exchange;   /* of two threads, the least so far, ns */
     double disturbing; /* our processor time while the peer worked, seconds … */
     double worked;     /* … and how long that was */
-    int patience;      /* turns that may still be taken again */
+    int patience;      /* turns that may still be taken again … */
+    double waiting;    /* … and how long it may still be waited for quiet, seconds */
 };
 
 static lathe_session *open_session(const struct bench *bench,
@@ -105,26 +108,26 @@ static double look_at_peak(struct meeting *meeting, int threads) {
     return peak;
 }
 
-/* Are so many threads as near to each other as they were at best? */
+/* Do so many threads have cores that share a cache? */
 static bool are_near(struct meeting *meeting, int threads) {
     if (threads == 1) return true;
     double exchange = exchange_measure();
     if (meeting->exchange == 0 || exchange < meeting->exchange)
         meeting->exchange = exchange;
-    return exchange < FAR * meeting->exchange;
+    return exchange < NEAR;
 }
 
-/* Waits, with patience for half a second, until so many threads have as many cores.
- * The peak of one of them. */
+/* Waits, with patience, until so many threads have as many cores, near each other. The
+ * peak of one of them. */
 static double find_quiet(struct meeting *meeting, int threads) {
     const struct timespec pause = {.tv_nsec = 20000000};
-    double peak = 0;
-    for (int i = 0; i < 15; i++) {
-        peak = look_at_peak(meeting, threads);
-        if (peak > QUIET * meeting->peak && are_near(meeting, threads)) break;
+    for (;;) {
+        double begin = bench_seconds(), peak = look_at_peak(meeting, threads);
+        bool is_quiet = peak > QUIET * meeting->peak && are_near(meeting, threads);
+        if (is_quiet || meeting->waiting <= 0) return peak;
         nanosleep(&pause, NULL);
+        meeting->waiting -= bench_seconds() - begin;
     }
-    return peak;
 }
 
 /* Both sides, one turn each. False: somebody had not all of its cores. */
@@ -273,6 +276,7 @@ void bench_mlps(struct bench *bench) {
     if (meeting == NULL) bench_give_up("out of memory");
     meeting->bench = bench;
     meeting->patience = bench->rounds * (int)CONTENDERS;
+    meeting->waiting = bench->rounds * WAITING;
     if (bench->peer != NULL) meet_peers(meeting);
     for (size_t i = 0; i < CONTENDERS; i++) {
         struct side *side = &meeting->sides[i];
