@@ -91,82 +91,6 @@ static bool read_well(struct reader *reader, struct room *room, int64_t first,
     return bench_went_well(reader->bench, &reader->plugin, status, "read");
 }
 
-static bool open_reader(struct reader *reader, struct bench *bench) {
-    const struct data_set *set = &bench->session->data[SPLIT_TRAIN];
-    *reader = (struct reader){.bench = bench, .set = set};
-    if (set->field_count > FIELDS_MAX)
-        return check_skip(bench->check, "it has more than %d fields", FIELDS_MAX);
-    if (!bench_create(bench, &reader->plugin, NULL)) return false;
-    reader->ops = reader->plugin.ops;
-    for (int64_t i = 0; i < set->field_count; i++) {
-        reader->widths[i] = set->fields[i].bits / 8;
-        for (uint32_t j = 0; j < set->fields[i].rank; j++)
-            reader->widths[i] *= (size_t)set->fields[i].shape[j];
-    }
-    /* The first, the last, some between, some of them twice. */
-    reader->rows = set->samples + 2 < ROWS ? set->samples + 2 : ROWS;
-    for (int64_t i = 0; i < reader->rows; i++)
-        reader->indices[i] =
-            i % 3 ? check_draw(bench->check, PURPOSE_ORDER_OF_READS, (uint64_t)i) %
-                        set->samples
-                  : (i / 3 + bench->variation) % set->samples;
-    reader->indices[0] = set->samples - 1;
-    reader->indices[reader->rows - 1] = 0;
-    return true;
-}
-
-/* The first row in which two rooms differ; -1: none. */
-static int64_t differing(const struct room *a, const struct room *b, int64_t *field) {
-    for (*field = 0; *field < a->reader->set->field_count; (*field)++) {
-        const size_t width = a->reader->widths[*field];
-        const char *x = a->tensors[*field].data, *y = b->tensors[*field].data;
-        for (int64_t row = 0; row < a->rows; row++)
-            if (memcmp(x + (size_t)row * width, y + (size_t)row * width, width) != 0)
-                return row;
-    }
-    return -1;
-}
-
-static bool same(const struct room *expected, const struct room *found,
-                 const char *when) {
-    int64_t field;
-    const int64_t row = differing(expected, found, &field);
-    if (row < 0) return is_guarded(found);
-    const struct reader *reader = expected->reader;
-    return check_fail(reader->bench->check,
-                      "%s, sample %lld at position %lld has another \"%s\": it is to "
-                      "depend on index, position and epoch alone",
-                      when, (long long)reader->indices[row], (long long)row,
-                      reader->set->fields[field].name);
-}
-
-static bool describe_again(struct reader *reader);
-
-bool dataset_work(struct bench *bench, struct text *lines) {
-    struct reader reader;
-    struct room room;
-    bool is_well = open_reader(&reader, bench);
-    if (is_well) {
-        is_well = describe_again(&reader) && open_room(&room, &reader, reader.rows, 0);
-        for (int64_t at = 0; is_well && at < reader.rows; at += 8) {
-            is_well = read_well(&reader, &room, at,
-                                reader.rows - at < 8 ? reader.rows - at : 8);
-            bench_pause(bench);
-        }
-        for (int64_t i = 0; is_well && i < reader.set->field_count; i++)
-            for (int64_t row = 0; row < reader.rows; row++) {
-                text_format(lines, "sample %lld, ", (long long)reader.indices[row]);
-                bench_write_bytes(lines, reader.set->fields[i].name,
-                                  (char *)room.tensors[i].data +
-                                      (size_t)row * reader.widths[i],
-                                  (int64_t)reader.widths[i]);
-            }
-        close_room(&room);
-    }
-    bench_destroy(bench, &reader.plugin);
-    return is_well;
-}
-
 /* ---- describe ---- */
 
 struct listener {
@@ -211,6 +135,83 @@ static bool describe_again(struct reader *reader) {
                               "second time");
     }
     return true;
+}
+
+/* ---- reading ---- */
+
+static bool open_reader(struct reader *reader, struct bench *bench) {
+    const struct data_set *set = &bench->session->data[SPLIT_TRAIN];
+    *reader = (struct reader){.bench = bench, .set = set};
+    if (set->field_count > FIELDS_MAX)
+        return check_skip(bench->check, "it has more than %d fields", FIELDS_MAX);
+    if (!bench_create(bench, &reader->plugin, NULL)) return false;
+    reader->ops = reader->plugin.ops;
+    if (!describe_again(reader)) return false;
+    for (int64_t i = 0; i < set->field_count; i++) {
+        reader->widths[i] = set->fields[i].bits / 8;
+        for (uint32_t j = 0; j < set->fields[i].rank; j++)
+            reader->widths[i] *= (size_t)set->fields[i].shape[j];
+    }
+    /* The first, the last, some between, some of them twice. */
+    reader->rows = set->samples + 2 < ROWS ? set->samples + 2 : ROWS;
+    for (int64_t i = 0; i < reader->rows; i++)
+        reader->indices[i] =
+            i % 3 ? check_draw(bench->check, PURPOSE_ORDER_OF_READS, (uint64_t)i) %
+                        set->samples
+                  : (i / 3 + bench->variation) % set->samples;
+    reader->indices[0] = set->samples - 1;
+    reader->indices[reader->rows - 1] = 0;
+    return true;
+}
+
+/* The first row in which two rooms differ; -1: none. */
+static int64_t differing(const struct room *a, const struct room *b, int64_t *field) {
+    for (*field = 0; *field < a->reader->set->field_count; (*field)++) {
+        const size_t width = a->reader->widths[*field];
+        const char *x = a->tensors[*field].data, *y = b->tensors[*field].data;
+        for (int64_t row = 0; row < a->rows; row++)
+            if (memcmp(x + (size_t)row * width, y + (size_t)row * width, width) != 0)
+                return row;
+    }
+    return -1;
+}
+
+static bool same(const struct room *expected, const struct room *found,
+                 const char *when) {
+    int64_t field;
+    const int64_t row = differing(expected, found, &field);
+    if (row < 0) return is_guarded(found);
+    const struct reader *reader = expected->reader;
+    return check_fail(reader->bench->check,
+                      "%s, sample %lld at position %lld has another \"%s\": it is to "
+                      "depend on index, position and epoch alone",
+                      when, (long long)reader->indices[row], (long long)row,
+                      reader->set->fields[field].name);
+}
+
+bool dataset_work(struct bench *bench, struct text *lines) {
+    struct reader reader;
+    struct room room;
+    bool is_well = open_reader(&reader, bench);
+    if (is_well) {
+        is_well = open_room(&room, &reader, reader.rows, 0);
+        for (int64_t at = 0; is_well && at < reader.rows; at += 8) {
+            is_well = read_well(&reader, &room, at,
+                                reader.rows - at < 8 ? reader.rows - at : 8);
+            bench_pause(bench);
+        }
+        for (int64_t i = 0; is_well && i < reader.set->field_count; i++)
+            for (int64_t row = 0; row < reader.rows; row++) {
+                text_format(lines, "sample %lld, ", (long long)reader.indices[row]);
+                bench_write_bytes(lines, reader.set->fields[i].name,
+                                  (char *)room.tensors[i].data +
+                                      (size_t)row * reader.widths[i],
+                                  (int64_t)reader.widths[i]);
+            }
+        close_room(&room);
+    }
+    bench_destroy(bench, &reader.plugin);
+    return is_well;
 }
 
 /* ---- the tests ---- */

@@ -19,6 +19,16 @@ check_plugin "$PROBES/callback/empty"
 check_plugin "$PROBES/callback/recorder" --with '{ "file": "record.txt" }'
 check_plugin "$PROBES/callback/stamp" --with '{ "file": "stamp.txt" }'
 check_plugin "$PROBES/callback/chaos" --with '{ "act": "none" }'
-check_plugin "$PROBES/model/scalar"
+check_plugin "$PROBES/callback/ledger"
+check_plugin "$PROBES/dataset/slow"
+check_plugin "$PROBES/dataset/keeper"
+check_plugin "$PROBES/dataset/backwards"
 fails_in "$PROBES/dataset/ids" options 'with asks="block": it asked for a block'
+
+# One of its options ends the process; that it refers to exit is told.
+checked=$((checked + 1))
+"$LATHE" check "$PROBES/model/scalar" --seed 1 >"$scratch/out" 2>&1 ||
+    complain "model/scalar: $(grep -v '^ok' "$scratch/out")"
+grep -qE '^warn +calls +it refers to exit' "$scratch/out" ||
+    complain "model/scalar: no warning of exit: $(cat "$scratch/out")"
 verdict

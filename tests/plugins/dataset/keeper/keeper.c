@@ -23,16 +23,17 @@ static lathe_status create(const lathe_host *host, void **self) {
 
 static lathe_status save(void *self, const lathe_writer *to) {
     const struct keeper *d = self;
-    return to->write(to, &d->reads, sizeof d->reads);
+    const int64_t state[] = {d->reads, ~d->reads};
+    return to->write(to, state, sizeof state);
 }
 
 static lathe_status load(void *self, const lathe_reader *from) {
     struct keeper *d = self;
-    int64_t reads = 0, got = 0;
-    lathe_status status = from->read(from, &reads, sizeof reads, &got);
-    if (status == LATHE_OK && (got != sizeof reads || reads < 0))
+    int64_t state[2] = {0, 0}, got = 0;
+    lathe_status status = from->read(from, state, sizeof state, &got);
+    if (status == LATHE_OK && (got != sizeof state || state[0] != ~state[1]))
         status = lathe_fail(d->wrapped.host, LATHE_EDATA, "no count of reads");
-    if (status == LATHE_OK) d->reads = reads;
+    if (status == LATHE_OK) d->reads = state[0];
     return status;
 }
 
