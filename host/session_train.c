@@ -134,9 +134,7 @@ lathe_status lathe_epoch_end(lathe_session *s) {
     return status;
 }
 
-/* After a visit that was cut short nothing is: whoever goes on makes it again first. */
 int32_t lathe_is_due(const lathe_session *s, uint32_t what) {
-    if (s->is_visit_cut) return 0;
     if (what == LATHE_DUE_EPOCH_END) return s->is_epoch_done;
     if (what == LATHE_DUE_CHECKPOINT)
         return ((s->requests | atomic_load(&s->requests_asked)) & LATHE_REQUEST_SAVE) !=
