@@ -45,6 +45,11 @@ static void set_last(struct checkpoints *c, char *path) {
     c->last = path;
 }
 
+/* Somebody may have moved the run's directory. */
+static bool is_there(const char *path) {
+    return path && !access(path, F_OK);
+}
+
 static char *path_of_job(const struct checkpoints *c) {
     char name[CHECKPOINT_NAME];
     checkpoints_name(c->job.checkpoint.step, name);
@@ -65,7 +70,7 @@ static void *work(void *context) {
         pthread_mutex_unlock(&c->lock);
         lathe_status status = checkpoints_do(&c->job, &c->best, &err);
         pthread_mutex_lock(&c->lock);
-        if (status && c->last && !err.help[0])
+        if (status && is_there(c->last) && !err.help[0])
             error_help(&err, "the checkpoint before is untouched: %.300s", c->last);
         c->failure = err;
         c->failure.status = status;
@@ -210,7 +215,7 @@ lathe_status checkpoints_write(struct checkpoints *c,
 const char *checkpoints_last(const struct checkpoints *checkpoints) {
     struct checkpoints *c = (struct checkpoints *)checkpoints;
     pthread_mutex_lock(&c->lock);
-    const char *last = c->last;
+    const char *last = is_there(c->last) ? c->last : NULL;
     pthread_mutex_unlock(&c->lock);
     return last;
 }

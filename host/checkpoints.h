@@ -48,8 +48,8 @@ bool checkpoints_is_busy(const struct checkpoints *checkpoints);
 lathe_status checkpoints_poll(struct checkpoints *checkpoints, struct error *err);
 /* Waits until nothing is being written. */
 lathe_status checkpoints_wait(struct checkpoints *checkpoints, struct error *err);
-/* Path of the newest that this process wrote or began from; NULL: none. Borrowed until
- * the next write. */
+/* Path of the newest that this process wrote or began from; NULL: none, or it is gone.
+ * Borrowed until the next write. */
 const char *checkpoints_last(const struct checkpoints *checkpoints);
 /* The run goes on from this file, which stays until a newer one is whole. */
 void checkpoints_resumed(struct checkpoints *checkpoints, const char *path);

@@ -47,7 +47,10 @@ static bool check_stages(struct opening *opening, const struct json *stages) {
     const size_t errors = opening->errors->count;
     if (json_kind(stages) != JSON_LIST || !json_size(stages))
         experiment_fault(opening, "stages", "write [ { \"train\": { … } }, … ]",
-                         "a list of stages was expected");
+                         "a list of one stage or more was expected, found %s",
+                         json_kind(stages) == JSON_LIST
+                             ? "none in it"
+                             : json_kind_name(json_kind(stages)));
     for (size_t i = 0; i < json_size(stages); i++) {
         static const char *const parts[] = {"train", "optimizer", "schedule", "data"};
         const struct json *stage = json_at(stages, i);

@@ -103,7 +103,7 @@ static void check_metrics(struct checking *checking) {
         const char *name = json_text(value), *fault = NULL;
         char path[64];
         if (json_kind(value) != JSON_TEXT) continue; /* the schema's matter */
-        if (!*name || strchr(name, '/'))
+        if (!*name || strchr(name, '/') || !text_is_clean(name))
             fault = "cannot be the name of a metric";
         else if (strcmp(name, "loss") == 0)
             fault = "is the host's metric, which every run has";

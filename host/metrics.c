@@ -51,7 +51,7 @@ static void free_names(struct metric *metric) {
 
 int32_t metrics_declare(struct metrics *m, const char *name, uint32_t flags,
                         struct error *err) {
-    if (!name || !*name || strchr(name, '/')) {
+    if (!name || !*name || strchr(name, '/') || !text_is_clean(name)) {
         fail(err, LATHE_EINVAL, "\"%s\" cannot be the name of a metric",
              name ? name : "");
         return -1;
@@ -150,6 +150,7 @@ void metrics_view(const struct metrics *m, int32_t watched, lathe_metric_view *v
                               .name = number->full_name,
                               .value = number->now.value,
                               .step = number->now.step};
+    if (isnan(full.value)) full.value = NAN; /* printf writes the sign of a NaN */
     memcpy(view, &full, view->size < sizeof full ? view->size : sizeof full);
 }
 

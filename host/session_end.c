@@ -88,7 +88,7 @@ static lathe_status save_last(lathe_session *s, lathe_status status) {
     }
     const char *last = checkpoints_last(s->checkpoints);
     log_line(&s->log, LATHE_LOG_ERROR, "the state could not be saved: %s; %s%s",
-             s->err.what, last ? "the newest that is: " : "there is none before",
+             s->err.what, last ? "the newest that is: " : "there is no other",
              last ? last : "");
     if (status != LATHE_OK) s->err = kept;
     return status != LATHE_OK ? status : saved;

@@ -88,6 +88,13 @@ static const double *metric_of(const struct shard *shard, int64_t index) {
     return &shard->metrics[index];
 }
 
+/* The mean loss as callbacks see it. printf writes the sign of a NaN: it has none. */
+static void show_loss(lathe_session *s, const struct sums *sums) {
+    s->now.weight = sums->weight;
+    s->now.loss = sums->weight != 0 ? sums->loss / sums->weight : 0;
+    if (isnan(s->now.loss)) s->now.loss = NAN;
+}
+
 lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weights,
                              enum split split, struct sums *sums) {
     for (int64_t i = 0; i < s->shard_count; i++) {
@@ -111,6 +118,7 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
                          .weight = sum_over(s, loss_of, 1)};
     sums->loss += micro.loss;
     sums->weight += micro.weight;
+    show_loss(s, sums);
     metrics_add(s->metrics, split, METRICS_LOSS, micro.loss, micro.weight);
     for (int64_t i = 0; i < s->model_metric_count; i++)
         metrics_add(s->metrics, split, s->model_metrics[i],

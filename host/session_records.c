@@ -262,7 +262,9 @@ static void help_to_resume(lathe_session *s) {
     const char *run = shown_path(rundir_path(s->rundir));
     const char *last = s->checkpoints ? checkpoints_last(s->checkpoints) : NULL;
     if (!run || s->err.help[0]) return;
-    if (last)
+    if (access(run, F_OK))
+        error_help(&s->err, "there is no %s any more, so nothing can go on", run);
+    else if (last)
         error_help(&s->err,
                    "once the cause is gone, it goes on from %s with: lathe resume %s",
                    path_name(last), run);

@@ -202,8 +202,8 @@ lathe_status session_read_note(lathe_session *s, const char *key, struct json **
 lathe_status session_check_changes(lathe_session *s);
 
 /* session_pass.c */
-/* Runs every slice that has rows forward; sums over the tree go to *sums and
- * metrics. */
+/* Runs every slice that has rows forward; sums over the tree are added to *sums and
+ * metrics, and the moment shows their mean. */
 lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weights,
                              enum split split, struct sums *sums);
 lathe_status session_backward(lathe_session *s);

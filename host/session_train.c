@@ -97,8 +97,6 @@ lathe_status lathe_forward(lathe_session *s) {
     s->place = PLACE_FORWARD;
     status = session_forward(s, LATHE_TRAIN, s->weights, SPLIT_TRAIN, &s->window);
     if (status != LATHE_OK) return status;
-    s->now.weight = s->window.weight;
-    s->now.loss = s->window.weight != 0 ? s->window.loss / s->window.weight : 0;
     s->now.outputs = s->wants_outputs ? s->output_tensors : NULL;
     return session_fire(s, POINT_LOSS_READY);
 }

@@ -21,8 +21,6 @@ static lathe_status visit_micro(lathe_session *s, enum split split, int64_t firs
     if (status != LATHE_OK) return status;
     s->now.batch = &s->batch;
     s->now.outputs = s->wants_outputs ? s->output_tensors : NULL;
-    s->now.weight = sums->weight;
-    s->now.loss = sums->weight != 0 ? sums->loss / sums->weight : 0;
     status = session_fire(s, POINT_VALIDATION_BATCH_END);
     s->now.batch = NULL;
     s->now.outputs = NULL;

@@ -64,16 +64,30 @@ size_t text_utf8(const char *bytes, size_t count) {
     return length;
 }
 
+/* Of a sequence of `length` bytes, as text_utf8 tells. U+0080 to U+009F steer terminals
+ * as control characters do. */
+static bool is_clean(const char *sequence, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)sequence;
+    if (length == 1) return bytes[0] >= 0x20 && bytes[0] != 0x7f;
+    return length > 2 || (length == 2 && (bytes[0] != 0xc2 || bytes[1] >= 0xa0));
+}
+
+bool text_is_clean(const char *string) {
+    for (size_t left = strlen(string); left;) {
+        const size_t length = text_utf8(string, left);
+        if (!is_clean(string, length)) return false;
+        string += length;
+        left -= length;
+    }
+    return true;
+}
+
 void text_clean(char *string) {
-    size_t left = strlen(string);
-    while (left) {
+    for (size_t left = strlen(string); left;) {
         size_t length = text_utf8(string, left);
-        unsigned char first = (unsigned char)string[0];
-        bool is_control = length == 1 && (first < 0x20 || first == 0x7f);
-        /* U+0080 to U+009F steer terminals too. */
-        bool is_c1 = length == 2 && first == 0xc2 && (unsigned char)string[1] < 0xa0;
-        if (length == 0) length = 1, is_control = true;
-        if (is_control || is_c1) memset(string, '?', length);
+        const bool is_kept = is_clean(string, length);
+        if (length == 0) length = 1;
+        if (!is_kept) memset(string, '?', length);
         string += length;
         left -= length;
     }

@@ -38,6 +38,7 @@ __attribute__((format(printf, 1, 2))) char *text_make(const char *format, ...);
 size_t text_utf8(const char *bytes, size_t count);
 /* In place: each control character and each byte that is not UTF-8 becomes '?'. */
 void text_clean(char *string);
+bool text_is_clean(const char *string); /* it would change nothing */
 /* Reads a decimal number as JSON spells it, with '.' in every locale. *end comes to
  * point past it, at `string` when it is not one. Too large: infinity. */
 double text_read_number(const char *string, const char **end);

@@ -106,6 +106,8 @@ code=$?
 tried='mv run elsewhere'
 holds "exit status 73 or 74, not $code" test $code = 73 -o $code = 74
 told 0 'No such file or directory'
+has err '  help: there is no run any more, so nothing can go on'
+holds 'no file that is gone is advised' test -z "$(grep 'checkpoints/step-' err | grep -v '\.tmp\|where:')"
 holds 'it is not made again' test ! -e run
 mv elsewhere run
 try 0 "$LATHE" resume run --quiet train.until=30ep

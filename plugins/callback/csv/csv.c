@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes metrics to a CSV file in the run's directory, for spreadsheets and plots: a
- * row for each validation, or for each epoch where there is no validation data. It
- * keeps nothing between rows: a run that goes on reads its own file, drops rows of
- * steps that it will make again, and appends. Columns are epoch, step, all numbers
- * of training, and those of validation that have a value at the first row; a number
- * that is not there yet is an empty field. */
+ * row for each validation, or for each epoch where there is no validation data. Its
+ * state is how long the file is: a run that goes on cuts it to that, and appends.
+ * Columns are epoch, step, all numbers of training, and those of validation that have a
+ * value at the first row; a number that is not there yet is an empty field. */
 #include <lathe/callback.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define SPECIAL ",\"\r\n" /* a field that has one of these is quoted */
 
 struct csv {
     const lathe_host *host;
@@ -22,10 +22,12 @@ struct csv {
     locale_t c; /* numbers have a point, whatever the program's locale */
     int fd;     /* -1: there is no directory */
     int is_validated;
-    int64_t last_step; /* of the last row; -1: none */
-    char *header;      /* with its newline; NULL: none in the file yet */
-    int64_t *columns;  /* indices for metric_at */
-    int64_t count;     /* of columns; 0: no row yet in this process */
+    int64_t *columns; /* indices for metric_at */
+    int64_t count;    /* of columns; 0: there is no header yet */
+    struct state {
+        char magic[8];
+        int64_t length; /* of the file */
+    } state;
 };
 
 static lathe_status no_memory(const struct csv *csv) {
@@ -36,7 +38,6 @@ static void destroy(void *self) {
     struct csv *csv = self;
     if (csv->fd >= 0) close(csv->fd);
     if (csv->c) freelocale(csv->c);
-    free(csv->header);
     free(csv->columns);
     free(csv);
 }
@@ -53,7 +54,7 @@ static lathe_status create(const lathe_host *host, void **self) {
     csv->host = host;
     csv->name = name;
     csv->fd = -1;
-    csv->last_step = -1;
+    csv->state = (struct state){.magic = "csvrows"};
     csv->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!csv->c) {
         destroy(csv);
@@ -63,79 +64,118 @@ static lathe_status create(const lathe_host *host, void **self) {
     return LATHE_OK;
 }
 
+/* ---- state ---- */
+
+static lathe_status save(void *self, const lathe_writer *to) {
+    const struct csv *csv = self;
+    return to->write(to, &csv->state, sizeof csv->state);
+}
+
+static lathe_status load(void *self, const lathe_reader *from) {
+    struct csv *csv = self;
+    struct state state;
+    lathe_status status = lathe_read_all(from, &state, sizeof state);
+    if (status == LATHE_EIO) return status;
+    if (status != LATHE_OK || memcmp(state.magic, csv->state.magic, 8) != 0 ||
+        state.length < 0)
+        return lathe_fail(csv->host, LATHE_EDATA, "this is not the state of csv");
+    csv->state = state;
+    return LATHE_OK;
+}
+
 /* ---- the file as it was left ---- */
 
-/* *content is the caller's. */
-static lathe_status read_file(const struct csv *csv, char **content, size_t *length) {
-    struct stat info;
-    *content = NULL;
-    if (fstat(csv->fd, &info) || !(*content = malloc((size_t)info.st_size + 1)))
-        return no_memory(csv);
-    *length = 0;
-    while (*length < (size_t)info.st_size) {
-        ssize_t got = pread(csv->fd, *content + *length, (size_t)info.st_size - *length,
-                            (off_t)*length);
+/* The start of the file, up to `length`, and a NUL; the caller's. */
+static lathe_status read_file(const struct csv *csv, size_t length, char **content) {
+    size_t count = 0;
+    if (!(*content = malloc(length + 1))) return no_memory(csv);
+    while (count < length) {
+        ssize_t got = pread(csv->fd, *content + count, length - count, (off_t)count);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return lathe_fail(csv->host, LATHE_EIO, "%s cannot be read: %s", csv->name,
                               strerror(errno));
         if (got == 0) break;
-        *length += (size_t)got;
+        count += (size_t)got;
     }
-    (*content)[*length] = '\0';
+    (*content)[count] = '\0';
     return LATHE_OK;
 }
 
-/* The step of a row; -1: this is none of our rows. */
-static int64_t step_of(const char *row) {
-    char *end = NULL;
-    errno = 0;
-    strtoll(row, &end, 10);
-    if (end == row || *end != ',') return -1;
-    const char *from = end + 1;
-    int64_t step = strtoll(from, &end, 10);
-    return end == from || errno || (*end != ',' && *end != '\n') ? -1 : step;
+/* How long the field `name` is, with the comma before it, where it stands at `at` as
+ * put_name writes it; 0: another one stands there. */
+static size_t length_of_field(const char *at, const char *name) {
+    const char *first = at;
+    const int is_quoted = strpbrk(name, SPECIAL) != NULL;
+    if (*at++ != ',' || (is_quoted && *at++ != '"')) return 0;
+    for (; *name; name++) {
+        if (*at++ != *name) return 0;
+        if (*name == '"' && *at++ != '"') return 0;
+    }
+    if (is_quoted && *at++ != '"') return 0;
+    return *at == ',' || *at == '\n' ? (size_t)(at - first) : 0;
 }
 
-/* Takes the header, and the rows up to `step`; *kept is how long they are. A last line
- * without its end was torn, and is not one. */
-static lathe_status take_rows(struct csv *csv, const char *content, int64_t step,
-                              size_t *kept) {
-    const char *line = content, *end = strchr(content, '\n');
-    *kept = 0;
-    if (!end) return LATHE_OK;
-    csv->header = strndup(content, (size_t)(end + 1 - content));
-    if (!csv->header) return no_memory(csv);
-    for (line = end + 1; (end = strchr(line, '\n')) != NULL; line = end + 1) {
-        int64_t found = step_of(line);
-        if (found <= csv->last_step)
-            return lathe_fail(csv->host, LATHE_EDATA,
-                              "%s: \"%.*s\" is no row that can follow the one before; "
-                              "rows are epoch,step,... of rising steps",
-                              csv->name, (int)(end - line < 80 ? end - line : 80),
-                              line);
-        if (found > step) break;
-        csv->last_step = found;
+/* The columns are those of the header that is there. */
+static lathe_status take_columns(struct csv *csv, const char *header) {
+    static const char start[] = "epoch,step";
+    const lathe_host *host = csv->host;
+    const char *at = header + sizeof start - 1;
+    lathe_metric_view view = {.size = sizeof view};
+    csv->columns = calloc((size_t)host->metrics(host) + 1, sizeof *csv->columns);
+    if (!csv->columns) return no_memory(csv);
+    if (strncmp(header, start, sizeof start - 1) != 0) at = header;
+    while (*at == ',' && csv->count < host->metrics(host)) {
+        size_t length = 0;
+        int64_t i = 0;
+        while (host->metric_at(host, i, &view) == LATHE_OK &&
+               !(length = length_of_field(at, view.name)))
+            i++;
+        if (!length) break;
+        csv->columns[csv->count++] = i;
+        at += length;
     }
-    *kept = (size_t)(line - content);
-    return LATHE_OK;
+    if (*at == '\n' && at > header) return LATHE_OK;
+    return lathe_fail(host, LATHE_EDATA,
+                      "the columns of %s are %.*s; from \"%.*s\" on, this run has no "
+                      "such numbers: move the file away, or name another one",
+                      csv->name, (int)strcspn(header, "\n"), header,
+                      (int)strcspn(at + (*at == ','), ",\n"), at + (*at == ','));
+}
+
+/* Up to `length` bytes are to stay: what was cut off a line is no row. */
+static lathe_status keep(struct csv *csv, size_t length, int64_t *kept) {
+    char *content = NULL;
+    lathe_status status = read_file(csv, length, &content);
+    const char *last = status == LATHE_OK ? strrchr(content, '\n') : NULL;
+    *kept = last ? last + 1 - content : 0;
+    if (last) status = take_columns(csv, content);
+    free(content);
+    return status;
 }
 
 static lathe_status go_on(struct csv *csv, const lathe_moment *at) {
-    char *content = NULL;
-    size_t length = 0, kept = 0;
-    lathe_status status = read_file(csv, &content, &length);
-    if (status == LATHE_OK) status = take_rows(csv, content, at->step, &kept);
-    free(content);
-    if (status != LATHE_OK || kept == length) return status;
-    if (!at->resumed)
+    struct stat info;
+    const int64_t expected = csv->state.length;
+    if (fstat(csv->fd, &info))
+        return lathe_fail(csv->host, LATHE_EIO, "%s: %s", csv->name, strerror(errno));
+    if (info.st_size > 0 && !at->resumed)
         return lathe_fail(csv->host, LATHE_ECREATE,
                           "%s is there already, and has rows of another run",
                           csv->name);
-    if (ftruncate(csv->fd, (off_t)kept))
+    const int64_t left = info.st_size < expected ? info.st_size : expected;
+    lathe_status status = keep(csv, (size_t)left, &csv->state.length);
+    if (status == LATHE_OK && csv->state.length < expected)
+        lathe_log(csv->host, LATHE_LOG_WARNING,
+                  "rows of %s are missing: it was %lld bytes long when the run was at "
+                  "step %lld, and whole rows of it are left up to byte %lld",
+                  csv->name, (long long)expected, (long long)at->step,
+                  (long long)csv->state.length);
+    if (status == LATHE_OK && csv->state.length < info.st_size &&
+        ftruncate(csv->fd, (off_t)csv->state.length))
         return lathe_fail(csv->host, LATHE_EIO, "%s cannot be cut to step %lld: %s",
                           csv->name, (long long)at->step, strerror(errno));
-    return LATHE_OK;
+    return status;
 }
 
 static int is_of(const char *metric, const char *split) {
@@ -174,7 +214,7 @@ static int is_wanted(const lathe_metric_view *view) {
 }
 
 static void put_name(FILE *to, const char *name) {
-    if (!strpbrk(name, ",\"\r\n")) {
+    if (!strpbrk(name, SPECIAL)) {
         fprintf(to, ",%s", name);
         return;
     }
@@ -201,45 +241,20 @@ static lathe_status choose_columns(struct csv *csv, FILE *header) {
     return LATHE_OK;
 }
 
-/* Whole, or not at all. */
-static lathe_status append(const struct csv *csv, const char *text, size_t length) {
-    struct stat before;
-    if (fstat(csv->fd, &before))
-        return lathe_fail(csv->host, LATHE_EIO, "%s: %s", csv->name, strerror(errno));
+/* Whole, or not at all. *text is freed. */
+static lathe_status append(struct csv *csv, char *text, size_t length) {
     ssize_t written;
     do written = write(csv->fd, text, length);
     while (written < 0 && errno == EINTR);
-    if (written == (ssize_t)length) return LATHE_OK;
+    free(text);
+    if (written == (ssize_t)length) {
+        csv->state.length += written;
+        return LATHE_OK;
+    }
     int reason = written < 0 ? errno : ENOSPC;
-    (void)!ftruncate(csv->fd, before.st_size);
+    (void)!ftruncate(csv->fd, (off_t)csv->state.length);
     return lathe_fail(csv->host, LATHE_EIO, "a row of %s cannot be written: %s",
                       csv->name, strerror(reason));
-}
-
-/* *text is the caller's, also when it failed. */
-static lathe_status end_text(const struct csv *csv, FILE *file) {
-    int is_broken = ferror(file);
-    return fclose(file) || is_broken ? no_memory(csv) : LATHE_OK;
-}
-
-static lathe_status begin_rows(struct csv *csv) {
-    char *header = NULL;
-    size_t length = 0;
-    FILE *file = open_memstream(&header, &length);
-    if (!file) return no_memory(csv);
-    lathe_status status = choose_columns(csv, file);
-    lathe_status ended = end_text(csv, file);
-    if (status == LATHE_OK) status = ended;
-    if (status == LATHE_OK && !csv->header)
-        status = append(csv, header, length);
-    else if (status == LATHE_OK && strcmp(csv->header, header) != 0)
-        status = lathe_fail(csv->host, LATHE_EDATA,
-                            "%s has the columns %.*s; this run has %.*s: move it away, "
-                            "or name another file",
-                            csv->name, (int)strcspn(csv->header, "\n"), csv->header,
-                            (int)length - 1, header);
-    free(header);
-    return status;
 }
 
 static void put_row(const struct csv *csv, const lathe_moment *at, FILE *to) {
@@ -249,8 +264,6 @@ static void put_row(const struct csv *csv, const lathe_moment *at, FILE *to) {
         csv->host->metric_at(csv->host, csv->columns[i], &view);
         if (view.step < 0)
             fputc(',', to);
-        else if (isnan(view.value)) /* printf may write -nan */
-            fputs(",nan", to);
         else
             fprintf(to, ",%.9g", view.value);
     }
@@ -260,18 +273,18 @@ static void put_row(const struct csv *csv, const lathe_moment *at, FILE *to) {
 static lathe_status add_row(struct csv *csv, const lathe_moment *at) {
     char *row = NULL;
     size_t length = 0;
-    if (csv->fd < 0 || at->step <= csv->last_step) return LATHE_OK;
-    lathe_status status = csv->count ? LATHE_OK : begin_rows(csv);
-    if (status != LATHE_OK) return status;
+    lathe_status status = LATHE_OK;
+    if (csv->fd < 0) return LATHE_OK;
     FILE *file = open_memstream(&row, &length);
     if (!file) return no_memory(csv);
     locale_t before = uselocale(csv->c);
-    put_row(csv, at, file);
+    if (csv->state.length == 0) status = choose_columns(csv, file);
+    if (status == LATHE_OK) put_row(csv, at, file);
     uselocale(before);
-    status = end_text(csv, file);
-    if (status == LATHE_OK) status = append(csv, row, length);
+    const int is_broken = ferror(file);
+    if (fclose(file) || is_broken) status = no_memory(csv);
+    if (status == LATHE_OK) return append(csv, row, length);
     free(row);
-    if (status == LATHE_OK) csv->last_step = at->step;
     return status;
 }
 
@@ -284,5 +297,6 @@ static lathe_status epoch_end(void *self, const lathe_moment *at) {
     return csv->is_validated ? LATHE_OK : add_row(csv, at);
 }
 
-LATHE_CALLBACK(.create = create, .destroy = destroy, .run_begin = run_begin,
-               .validation_end = validation_end, .epoch_end = epoch_end);
+LATHE_CALLBACK(.create = create, .destroy = destroy, .save = save, .load = load,
+               .run_begin = run_begin, .validation_end = validation_end,
+               .epoch_end = epoch_end);

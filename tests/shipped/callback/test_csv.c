@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What csv writes, and how a file is gone on with. */
+#include "support/bytes.h"
 #include "support/fake_host.h"
 #include "support/scratch.h"
+
+#include <math.h>
 
 #include "callback/csv/csv.c"
 
 #define METRICS 6
+#define HEADER "epoch,step,train/loss,validation/loss\n"
 
 struct fixture {
     struct fake_host host; /* first: a host's context is its fake */
@@ -15,6 +19,7 @@ struct fixture {
     int64_t metric_count;
     lathe_metric_view metrics[METRICS];
     int logged; /* lines */
+    struct bytes saved;
 };
 
 static struct fixture *fixture_of(const lathe_host *host) {
@@ -61,6 +66,25 @@ static lathe_status create_with(struct fixture *f, const char *options) {
 static lathe_status begin_at(struct fixture *f, int64_t step) {
     lathe_moment at = {.size = sizeof at, .step = step, .resumed = step > 0};
     assert_int_equal(create_with(f, "{}"), LATHE_OK);
+    return lathe_ops_.run_begin(f->self, &at);
+}
+
+static void save_state(struct fixture *f) {
+    lathe_writer to = bytes_writer(&f->saved);
+    assert_int_equal(lathe_ops_.save(f->self, &to), LATHE_OK);
+}
+
+static lathe_status load_state(struct fixture *f, int64_t length) {
+    f->saved.length = length;
+    lathe_reader from = bytes_reader(&f->saved);
+    return lathe_ops_.load(f->self, &from);
+}
+
+/* From what was saved. */
+static lathe_status go_on_at(struct fixture *f, int64_t step) {
+    const lathe_moment at = {.size = sizeof at, .step = step, .resumed = 1};
+    assert_int_equal(create_with(f, "{}"), LATHE_OK);
+    assert_int_equal(load_state(f, f->saved.length), LATHE_OK);
     return lathe_ops_.run_begin(f->self, &at);
 }
 
@@ -123,8 +147,7 @@ static void a_row_for_each_validation(void **state) {
     f.metrics[0].value = 1.0 / 3;
     rows_from(&f, 20, 1);
     /* Read while the run goes on: rows are there at once. */
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n"
-                    "1,5,2,1.25\n1,6,2,1.5\n3,20,0.333333333,5\n");
+    expect_file(&f, HEADER "1,5,2,1.25\n1,6,2,1.5\n3,20,0.333333333,5\n");
     finish(&f);
 }
 
@@ -153,7 +176,7 @@ static void columns_are_those_of_the_first_row(void **state) {
     add_metric(&f, "validation/a \"b\", c", -INFINITY, 0);
     rows_from(&f, 5, 1);
     f.metrics[0].step = f.metrics[3].step = 6;
-    f.metrics[0].value = -NAN;
+    f.metrics[0].value = NAN;
     f.metrics[4].value = INFINITY;
     rows_from(&f, 6, 1);
     expect_file(&f,
@@ -162,13 +185,14 @@ static void columns_are_those_of_the_first_row(void **state) {
     finish(&f);
 }
 
-static void a_step_has_one_row(void **state) {
+/* A step that was skipped ends an epoch too, and is validated again. */
+static void validations_of_one_step_have_a_row_each(void **state) {
     (void)state;
     struct fixture f;
     begin(&f);
     rows_from(&f, 5, 1);
     rows_from(&f, 5, 1);
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n");
+    expect_file(&f, HEADER "1,5,2,1.25\n1,5,2,1.25\n");
     finish(&f);
 }
 
@@ -209,53 +233,104 @@ static void a_run_goes_on_without_doubles(void **state) {
     (void)state;
     struct fixture f;
     begin(&f);
-    rows_from(&f, 5, 4);
+    rows_from(&f, 5, 2);
+    save_state(&f);
+    rows_from(&f, 7, 2);
     end_process(&f);
-    assert_int_equal(begin_at(&f, 6), LATHE_OK);
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n1,6,2,1.5\n");
-    rows_from(&f, 6, 4);
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n1,6,2,1.5\n"
-                    "1,7,2,1.75\n1,8,2,2\n1,9,2,2.25\n");
+    assert_int_equal(go_on_at(&f, 6), LATHE_OK);
+    expect_file(&f, HEADER "1,5,2,1.25\n1,6,2,1.5\n");
+    rows_from(&f, 7, 3);
+    expect_file(&f, HEADER "1,5,2,1.25\n1,6,2,1.5\n1,7,2,1.75\n1,8,2,2\n1,9,2,2.25\n");
+    assert_int_equal(f.logged, 0);
     finish(&f);
 }
 
-static void a_torn_row_is_dropped(void **state) {
+/* Killed before anything was saved. */
+static void a_run_that_begins_again_has_an_empty_file(void **state) {
     (void)state;
-    static const char whole[] =
-        "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n1,6,2,1.5\n1,7,2,1.75\n";
+    struct fixture f;
+    begin(&f);
+    rows_from(&f, 5, 2);
+    end_process(&f);
+    assert_int_equal(begin_at(&f, 1), LATHE_OK);
+    expect_file(&f, "");
+    rows_from(&f, 5, 1);
+    expect_file(&f, HEADER "1,5,2,1.25\n");
+    finish(&f);
+}
+
+static void rows_that_are_missing_are_told(void **state) {
+    (void)state;
+    static const char whole[] = HEADER "1,5,2,1.25\n1,6,2,1.5\n1,7,2,1.75\n";
+    const size_t header = strlen(HEADER);
     for (size_t length = 0; length < sizeof whole; length++) {
         struct fixture f;
         begin(&f);
+        rows_from(&f, 5, 3);
+        save_state(&f);
         end_process(&f);
         scratch_write(&f.scratch, "results.csv", whole, length);
-        assert_int_equal(begin_at(&f, 7), LATHE_OK);
+        assert_int_equal(go_on_at(&f, 7), LATHE_OK);
+        assert_int_equal(f.logged, length + 1 < sizeof whole);
+        if (f.logged)
+            assert_non_null(strstr(f.host.logged, "rows of results.csv are missing"));
         rows_from(&f, 8, 1);
-        char expected[256] = "";
-        if (length < 38)
-            strcpy(expected, "epoch,step,train/loss,validation/loss\n");
-        else
-            memcpy(expected, whole, length);
-        char *last = strrchr(expected, '\n') + 1;
-        strcpy(last, "1,8,2,2\n");
+        char expected[256] = HEADER;
+        if (length >= header) memcpy(expected, whole, length);
+        strcpy(strrchr(expected, '\n') + 1, "1,8,2,2\n");
         expect_file(&f, expected);
         finish(&f);
     }
 }
 
+/* When the run goes on, and not hours later when the next row is due. */
 static void other_columns_are_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *header, *from;
+    } others[] = {{"epoch,step,train/loss,validation/accuracy", "validation/accuracy"},
+                  {"epoch,step,\"train/a \"\"b\"\"\",x", "\"train/a \"\"b\"\"\""},
+                  {"epoch,step,train/los", "train/los"},
+                  {"epoch,step,train/losses", "train/losses"},
+                  {"epoch,step,", ""},
+                  {"step,epoch,train/loss", "step"},
+                  {"\"epoch\"", "\"epoch\""},
+                  {"\x01\x02", "\x01\x02"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct fixture f;
+        char text[256], expected[256];
+        begin(&f);
+        rows_from(&f, 5, 3);
+        save_state(&f);
+        end_process(&f);
+        snprintf(text, sizeof text, "%s\n1,5,2\n", others[i].header);
+        scratch_text(&f.scratch, "results.csv", text);
+        assert_int_equal(go_on_at(&f, 7), LATHE_EDATA);
+        snprintf(expected, sizeof expected,
+                 "the columns of results.csv are %s; from \"%s\" on, this run has no "
+                 "such numbers: move the file away, or name another one",
+                 others[i].header, others[i].from);
+        assert_string_equal(f.host.failure, expected);
+        expect_file(&f, text);
+        finish(&f);
+    }
+}
+
+static void quoted_columns_are_found_again(void **state) {
     (void)state;
     struct fixture f;
     begin(&f);
+    add_metric(&f, "validation/a \"b\", c", 7, 0);
+    rows_from(&f, 5, 1);
+    save_state(&f);
     end_process(&f);
-    scratch_text(&f.scratch, "results.csv", "epoch,step,train/loss\n1,5,2\n");
-    assert_int_equal(begin_at(&f, 6), LATHE_OK);
-    assert_int_equal(validate(&f, "validation", 7), LATHE_EDATA);
-    assert_string_equal(
-        f.host.failure,
-        "results.csv has the columns epoch,step,train/loss; this run has "
-        "epoch,step,train/loss,validation/loss: move it away, or name "
-        "another file");
-    expect_file(&f, "epoch,step,train/loss\n1,5,2\n");
+    f.metrics[2] = f.metrics[0]; /* the order of metrics may be another one */
+    f.metrics[0] = f.metrics[3];
+    assert_int_equal(go_on_at(&f, 5), LATHE_OK);
+    f.metrics[2].value = 9;
+    rows_from(&f, 6, 1);
+    expect_file(&f, "epoch,step,train/loss,validation/loss,\"validation/a \"\"b\"\", "
+                    "c\"\n1,5,2,1.25,7\n1,6,9,1.5,7\n");
     finish(&f);
 }
 
@@ -264,39 +339,26 @@ static void a_new_run_takes_nobodys_rows_away(void **state) {
     struct fixture f;
     begin(&f);
     end_process(&f);
-    scratch_text(&f.scratch, "results.csv",
-                 "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n");
+    scratch_text(&f.scratch, "results.csv", HEADER "1,5,2,1.25\n");
     assert_int_equal(begin_at(&f, 0), LATHE_ECREATE);
     assert_string_equal(f.host.failure,
                         "results.csv is there already, and has rows of another run");
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n");
-    end_process(&f);
-    /* A header alone is no row. */
-    scratch_text(&f.scratch, "results.csv", "epoch,step,train/loss,validation/loss\n");
-    assert_int_equal(begin_at(&f, 0), LATHE_OK);
-    rows_from(&f, 5, 1);
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n");
+    expect_file(&f, HEADER "1,5,2,1.25\n");
     finish(&f);
 }
 
-static void rows_that_are_none_of_ours_are_told(void **state) {
+static void what_is_no_state_is_refused(void **state) {
     (void)state;
-    const char *const rows[] = {
-        "1,5,2\n1,5,2\n", "1,5,2\n1,4,2\n", "a,b\n", "\n", "1\n",
-        "1,5x,2\n",       "1,-3,2\n"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fixture f;
-        char text[128];
-        begin(&f);
-        end_process(&f);
-        snprintf(text, sizeof text, "epoch,step,train/loss\n%s", rows[i]);
-        scratch_text(&f.scratch, "results.csv", text);
-        assert_int_equal(begin_at(&f, 9), LATHE_EDATA);
-        assert_non_null(
-            strstr(f.host.failure, "rows are epoch,step,... of rising steps"));
-        expect_file(&f, text);
-        finish(&f);
-    }
+    struct fixture f;
+    begin(&f);
+    save_state(&f);
+    const int64_t whole = f.saved.length;
+    for (int64_t length = 0; length < whole; length++)
+        assert_int_equal(load_state(&f, length), LATHE_EDATA);
+    f.saved.data[whole - 1] = (char)0x80; /* below zero */
+    assert_int_equal(load_state(&f, whole), LATHE_EDATA);
+    assert_string_equal(f.host.failure, "this is not the state of csv");
+    finish(&f);
 }
 
 /* ---- failures ---- */
@@ -330,7 +392,7 @@ static void a_full_disk_fails_the_run(void **state) {
     assert_string_equal(f.host.failure,
                         "a row of results.csv cannot be written: No space "
                         "left on device");
-    expect_file(&f, "epoch,step,train/loss,validation/loss\n1,5,2,1.25\n");
+    expect_file(&f, HEADER "1,5,2,1.25\n");
     finish(&f);
 }
 
@@ -339,14 +401,16 @@ int main(void) {
         cmocka_unit_test(a_row_for_each_validation),
         cmocka_unit_test(a_row_for_each_epoch_without_validation),
         cmocka_unit_test(columns_are_those_of_the_first_row),
-        cmocka_unit_test(a_step_has_one_row),
+        cmocka_unit_test(validations_of_one_step_have_a_row_each),
         cmocka_unit_test(no_directory_is_said_once),
         cmocka_unit_test(a_name_is_not_a_path),
         cmocka_unit_test(a_run_goes_on_without_doubles),
-        cmocka_unit_test(a_torn_row_is_dropped),
+        cmocka_unit_test(a_run_that_begins_again_has_an_empty_file),
+        cmocka_unit_test(rows_that_are_missing_are_told),
         cmocka_unit_test(other_columns_are_told),
         cmocka_unit_test(a_new_run_takes_nobodys_rows_away),
-        cmocka_unit_test(rows_that_are_none_of_ours_are_told),
+        cmocka_unit_test(quoted_columns_are_found_again),
+        cmocka_unit_test(what_is_no_state_is_refused),
         cmocka_unit_test(a_directory_that_is_gone_fails_the_run),
         cmocka_unit_test(a_full_disk_fails_the_run),
     };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When early-stopping asks for the end of a run, and what it keeps of it. */
+#include "support/bytes.h"
 #include "support/fake_host.h"
 
 #include "callback/early-stopping/early-stopping.c"
@@ -167,37 +168,13 @@ static void nan_is_no_improvement(void **state) {
 
 /* ---- state ---- */
 
-struct bytes {
-    char data[512];
-    int64_t length, at;
-};
-
-static lathe_status keep(const lathe_writer *to, const void *bytes, int64_t count) {
-    struct bytes *b = to->context;
-    assert_true(b->length + count <= (int64_t)sizeof b->data);
-    memcpy(b->data + b->length, bytes, (size_t)count);
-    b->length += count;
-    return LATHE_OK;
-}
-
-static lathe_status give(const lathe_reader *from, void *bytes, int64_t count,
-                         int64_t *got) {
-    struct bytes *b = from->context;
-    *got = count < b->length - b->at ? count : b->length - b->at;
-    memcpy(bytes, b->data + b->at, (size_t)*got);
-    b->at += *got;
-    return LATHE_OK;
-}
-
 static void save_to(struct fixture *f, struct bytes *bytes) {
-    lathe_writer to = {.size = sizeof to, .context = bytes, .write = keep};
-    bytes->length = bytes->at = 0;
+    lathe_writer to = bytes_writer(bytes);
     assert_int_equal(lathe_ops_.save(f->self, &to), LATHE_OK);
 }
 
 static lathe_status load_from(struct fixture *f, struct bytes *bytes) {
-    lathe_reader from = {.size = sizeof from, .context = bytes, .read = give};
-    bytes->at = 0;
+    lathe_reader from = bytes_reader(bytes);
     return lathe_ops_.load(f->self, &from);
 }
 
