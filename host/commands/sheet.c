@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -23,6 +24,26 @@ static bool is_stdout(const struct sheet *sheet) {
     return !strcmp(sheet->path, "-");
 }
 
+static bool is_regular(const char *path, bool *is_there) {
+    struct stat info;
+    *is_there = stat(path, &info) == 0;
+    return !*is_there || S_ISREG(info.st_mode);
+}
+
+/* The file that is written, which is `path` unless there is one to replace. */
+static lathe_status choose_file(struct sheet *sheet) {
+    bool is_there;
+    if (!is_regular(sheet->path, &is_there)) return LATHE_OK;
+    sheet->target = is_there ? realpath(sheet->path, NULL) : text_copy(sheet->path);
+    if (sheet->target) {
+        const char *name = path_name(sheet->target);
+        sheet->aside = text_make("%.*s.%s.%ld.tmp", (int)(name - sheet->target),
+                                 sheet->target, name, (long)getpid());
+    }
+    return sheet->aside ? LATHE_OK
+                        : fail(&sheet->err, LATHE_ENOMEM, "no memory to write");
+}
+
 lathe_status sheet_open(struct sheet *sheet) {
     sheet->fd = -1;
     sheet->is_npy = has_suffix(sheet->path, ".npy");
@@ -33,12 +54,12 @@ lathe_status sheet_open(struct sheet *sheet) {
         error_help(&sheet->err, "it ends in .csv or .npy, or is - for CSV on stdout");
         return LATHE_EINVAL;
     }
-    const char *name = path_name(sheet->path);
-    sheet->aside = text_make("%.*s.%s.%ld.tmp", (int)(name - sheet->path), sheet->path,
-                             name, (long)getpid());
-    if (!sheet->aside) return fail(&sheet->err, LATHE_ENOMEM, "no memory to write");
+    lathe_status status = choose_file(sheet);
+    if (status != LATHE_OK) return status;
     sheet->fd = file_keep_clear(
-        open(sheet->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+        sheet->aside
+            ? open(sheet->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+            : open(sheet->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (sheet->fd >= 0) return LATHE_OK;
     return fail(&sheet->err, LATHE_ECREATE, "cannot create \"%.400s\": %s", sheet->path,
                 strerror(errno));
@@ -269,13 +290,13 @@ lathe_status sheet_add(struct sheet *sheet, const lathe_prediction *p) {
 
 lathe_status sheet_close(struct sheet *sheet) {
     if (is_stdout(sheet)) return LATHE_OK;
-    bool is_whole = fsync(sheet->fd) == 0 || errno == EINVAL;
+    bool is_whole = fsync(sheet->fd) == 0 || errno == EINVAL; /* a pipe */
     is_whole = close(sheet->fd) == 0 && is_whole;
     sheet->fd = -1;
     if (!is_whole)
         return fail(&sheet->err, LATHE_EIO, "cannot write \"%.400s\": %s", sheet->path,
                     strerror(errno));
-    if (rename(sheet->aside, sheet->path))
+    if (sheet->aside && rename(sheet->aside, sheet->target))
         return fail(&sheet->err, LATHE_ECREATE, "cannot replace \"%.400s\": %s",
                     sheet->path, strerror(errno));
     free(sheet->aside);
@@ -287,5 +308,6 @@ void sheet_finish(struct sheet *sheet) {
     if (sheet->fd >= 0) close(sheet->fd);
     if (sheet->aside) unlink(sheet->aside);
     free(sheet->aside);
+    free(sheet->target);
     text_finish(&sheet->text);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Predictions as a file, row by row: CSV, or one array as NumPy saves it. The file is
- * written aside and renamed when it is whole; memory is bounded by the rows that come
- * at a time. Where the rows come from is not known here. */
+/* Predictions as a file, row by row: CSV, or one array as NumPy saves it. A regular file
+ * is written aside, and replaced when the new one is whole, also behind a link; a pipe
+ * or device gets the bytes as they come. Memory is bounded by the rows that come at a
+ * time. Where the rows come from is not known here. */
 #ifndef HOST_COMMANDS_SHEET_H
 #define HOST_COMMANDS_SHEET_H
 
@@ -18,7 +19,7 @@ struct sheet {
     /* sheet.c's own */
     bool is_npy;
     int fd;
-    char *aside;
+    char *target, *aside; /* NULL: no regular file */
     struct text text;
     struct error err;
 };

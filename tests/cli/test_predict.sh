@@ -63,6 +63,22 @@ holds 'the same rows' cmp -s out p.csv
 try 0 "$LATHE" predict run --on test data.test.file=train.csv -o - --output output
 holds 'other rows' test "$(wc -l <out)" = 301
 
+# A link stays one, and a pipe is written to.
+ln -s there.csv link.csv && echo old >there.csv
+try 0 "$LATHE" predict run -o link.csv
+holds 'still a link' test -L link.csv
+holds 'the same rows behind it' cmp -s there.csv p.csv
+mkfifo pipe.csv
+cat pipe.csv >piped &
+try 0 "$LATHE" predict run -o pipe.csv
+wait
+holds 'still a pipe' test -p pipe.csv
+holds 'the same rows through it' cmp -s piped p.csv
+try 73 "$LATHE" predict run -o absent/p.csv
+mkdir folder.csv
+try 73 "$LATHE" predict run -o folder.csv
+holds 'nothing is left aside' test -z "$(find . -name '*.tmp')"
+
 # As NumPy saves it: 128 bytes, then floats.
 try 0 "$LATHE" predict run -o p.npy
 holds 'its length' test "$(stat -c %s p.npy)" = $((128 + 101 * 3 * 4))
