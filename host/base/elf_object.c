@@ -76,44 +76,49 @@ static lathe_status count_symbols(const struct elf *elf, uint32_t *count,
     return status || *count <= SYMBOLS_MAX ? status : refuse(err);
 }
 
-static bool is_export(const Elf64_Sym *symbol) {
+static bool is_seen(const Elf64_Sym *symbol) {
     const unsigned char visibility = ELF64_ST_VISIBILITY(symbol->st_other);
-    return symbol->st_shndx != SHN_UNDEF &&
-           ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
-           (visibility == STV_DEFAULT || visibility == STV_PROTECTED) &&
-           symbol->st_name;
+    return ELF64_ST_BIND(symbol->st_info) != STB_LOCAL && symbol->st_name &&
+           (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
 }
 
-static void add_exports(const struct elf *elf, struct elf_object *object,
+static void add_symbols(const struct elf *elf, struct elf_object *object,
                         const Elf64_Sym *symbols, uint32_t count) {
+    size_t wanted_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (!is_export(&symbols[i])) continue;
-        const unsigned char binding = ELF64_ST_BIND(symbols[i].st_info);
-        object->exports[object->export_count++] =
-            (struct elf_export){.name = string_at(elf, object, symbols[i].st_name),
-                                .is_unique = binding == STB_GNU_UNIQUE,
-                                .is_weak = binding == STB_WEAK,
-                                .address = symbols[i].st_value,
-                                .size = symbols[i].st_size};
+        const Elf64_Sym *symbol = &symbols[i];
+        const unsigned char binding = ELF64_ST_BIND(symbol->st_info);
+        const char *name = string_at(elf, object, symbol->st_name);
+        if (!is_seen(symbol)) continue;
+        if (symbol->st_shndx == SHN_UNDEF)
+            object->wanted[wanted_count++] = name;
+        else
+            object->exports[object->export_count++] =
+                (struct elf_export){.name = name,
+                                    .is_unique = binding == STB_GNU_UNIQUE,
+                                    .is_weak = binding == STB_WEAK,
+                                    .address = symbol->st_value,
+                                    .size = symbol->st_size};
     }
 }
 
-static lathe_status read_exports(const struct elf *elf, struct elf_object *object,
+static lathe_status read_symbols(const struct elf *elf, struct elf_object *object,
                                  struct error *err) {
     uint32_t count = 0;
     uint64_t offset = 0;
     lathe_status status = count_symbols(elf, &count, err);
-    if (status || !count) return status;
+    if (status) return status;
     const uint64_t bytes = count * sizeof(Elf64_Sym);
-    if (!elf_locate(elf, find_value(elf, DT_SYMTAB), bytes, &offset))
-        return refuse(err);
-    Elf64_Sym *symbols = malloc(bytes);
-    object->exports = calloc(count, sizeof *object->exports);
-    if (!symbols || !object->exports)
+    Elf64_Sym *symbols = malloc(bytes + 1);
+    object->exports = calloc((size_t)count + 1, sizeof *object->exports);
+    object->wanted = calloc((size_t)count + 1, sizeof *object->wanted);
+    if (!symbols || !object->exports || !object->wanted)
         status = fail(err, LATHE_ENOMEM, "out of memory");
-    else
+    else if (count && !elf_locate(elf, find_value(elf, DT_SYMTAB), bytes, &offset))
+        status = refuse(err);
+    else if (count)
         status = elf_read_at(elf, offset, symbols, bytes, err);
-    if (!status) add_exports(elf, object, symbols, count);
+    if (!status) add_symbols(elf, object, symbols, count);
     free(symbols);
     return status;
 }
@@ -141,14 +146,14 @@ static lathe_status read_needed(const struct elf *elf, struct elf_object *object
     return elf_read_at(elf, elf->strings, object->strings, elf->strings_size, err);
 }
 
-lathe_status elf_object_read(int fd, int64_t size, bool has_exports,
+lathe_status elf_object_read(int fd, int64_t size, bool has_symbols,
                              struct elf_object *object, struct error *err) {
     struct elf elf = {.fd = fd, .size = (uint64_t)size};
     *object = (struct elf_object){0};
     lathe_status status = elf_read_segments(&elf, err);
     if (!status) status = elf_read_dynamic(&elf, err);
     if (!status) status = read_needed(&elf, object, err);
-    if (!status && has_exports) status = read_exports(&elf, object, err);
+    if (!status && has_symbols) status = read_symbols(&elf, object, err);
     free(elf.entries);
     return status;
 }
@@ -156,6 +161,7 @@ lathe_status elf_object_read(int fd, int64_t size, bool has_exports,
 void elf_object_finish(struct elf_object *object) {
     free(object->needed);
     free(object->exports);
+    free(object->wanted);
     free(object->strings);
     *object = (struct elf_object){0};
 }

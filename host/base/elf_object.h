@@ -26,12 +26,13 @@ struct elf_object {
     bool is_symbolic;      /* finds its own names in itself first (-Bsymbolic) */
     struct elf_export *exports;
     size_t export_count;
+    const char **wanted; /* names that it takes from others, NULL-ended */
     char *strings;
 };
 
-/* Fills in *object, for elf_object_finish, also after a failure; the exports only where
- * they are wanted: there may be thousands. */
-lathe_status elf_object_read(int fd, int64_t size, bool has_exports,
+/* Fills in *object, for elf_object_finish, also after a failure; exports and wanted
+ * names only where they are asked for: there may be thousands. */
+lathe_status elf_object_read(int fd, int64_t size, bool has_symbols,
                              struct elf_object *object, struct error *err);
 void elf_object_finish(struct elf_object *object);
 /* The `count` bytes that will be at `address`, as they are in the file. */

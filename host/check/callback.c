@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Callbacks: a run may begin and end in any order and for any reason, and one that goes
  * on does as if it had never ended. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,25 +10,10 @@
 #include "check/show.h"
 #include "check/tests.h"
 
-/* ---- a directory for runs ---- */
-
-static void remove_tree(const char *path) {
-    DIR *entries = opendir(path);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        char *inner = path_join(path, entry->d_name);
-        if (inner && unlink(inner)) remove_tree(inner);
-        free(inner);
-    }
-    if (entries) closedir(entries);
-    rmdir(path);
-}
-
 static bool make_directory(struct check *check, char *path, size_t size) {
-    const char *base = getenv("TMPDIR");
-    snprintf(path, size, "%s/lathe-check-XXXXXX", base && *base ? base : "/tmp");
+    snprintf(path, size, "%s/run-XXXXXX", check->folder);
     if (mkdtemp(path)) return true;
-    return check_fail(check, "no directory for a run in %s", base ? base : "/tmp");
+    return check_fail(check, "no directory for a run in %s", check->folder);
 }
 
 static bool run_in(struct check *check, struct script *script, bool has_directory) {
@@ -38,7 +22,6 @@ static bool run_in(struct check *check, struct script *script, bool has_director
     script->directory = has_directory ? path : NULL;
     const bool is_well = show_once(check, script, NULL, NULL);
     script->directory = NULL;
-    if (has_directory) remove_tree(path);
     return is_well;
 }
 
@@ -210,7 +193,6 @@ static bool go_on(struct check *check, int64_t stop_at, const struct text *whole
                              "went on, ends otherwise: %s",
                              stopped, (long long)stop_at, difference);
     text_finish(&end.lines);
-    remove_tree(path);
     return is_well;
 }
 
@@ -223,7 +205,6 @@ void test_callback_resume(struct check *check) {
     bool is_well = show_once(check, &script, &calls, NULL);
     script.directory = path;
     is_well = is_well && run_to_end(check, &script, path, &whole);
-    remove_tree(path);
     for (int i = 1; is_well && i <= 12; i++)
         is_well = go_on(check, calls * i / 13, &whole.lines);
     text_finish(&whole.lines);

@@ -52,6 +52,7 @@ struct check {
     uint64_t seed;
     double time_limit;
     struct result *result;
+    char folder[256]; /* of this test, for runs and files; "": there can be none */
 };
 
 struct test {

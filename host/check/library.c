@@ -2,8 +2,10 @@
 /* What can be told of a plugin before an instance is made. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "check/symbols.h"
+#include "base/elf_object.h"
+#include "base/file.h"
 #include "check/tests.h"
 
 void test_manifest(struct check *check) {
@@ -21,11 +23,18 @@ void test_manifest(struct check *check) {
         check_warn(check, "it has no summary");
 }
 
-struct exports {
-    struct text others;
-    int count;
-    bool has_entry;
-};
+/* Names that it shows and takes, read as data; for elf_object_finish. */
+static bool read_names(struct check *check, struct elf_object *object) {
+    struct error err = {0};
+    int fd = -1;
+    int64_t size = 0;
+    *object = (struct elf_object){0};
+    const char *path = check->subject->manifest->library_path;
+    lathe_status status = file_open(path, &fd, &size, &err);
+    if (status == LATHE_OK) status = elf_object_read(fd, size, true, object, &err);
+    if (fd >= 0) close(fd);
+    return status == LATHE_OK || check_fail(check, "%s", err.what);
+}
 
 /* What linkers have put there of themselves. */
 static bool is_linkers(const char *name) {
@@ -36,30 +45,31 @@ static bool is_linkers(const char *name) {
     return false;
 }
 
-static void see_export(void *context, const char *name, bool is_defined) {
-    struct exports *exports = context;
-    if (!is_defined || is_linkers(name)) return;
-    if (!strcmp(name, "lathe_plugin_v1")) {
-        exports->has_entry = true;
-    } else if (exports->count++ < 4) {
-        text_format(&exports->others, "%s%s", exports->others.length ? ", " : "", name);
+static void judge_exports(struct check *check, const struct elf_object *object) {
+    struct text others = {0};
+    int count = 0;
+    bool has_entry = false;
+    for (size_t i = 0; i < object->export_count; i++) {
+        const char *name = object->exports[i].name;
+        if (!strcmp(name, "lathe_plugin_v1"))
+            has_entry = true;
+        else if (!is_linkers(name) && count++ < 4)
+            text_format(&others, "%s%s", others.length ? ", " : "", name);
     }
-}
-
-void test_exports(struct check *check) {
-    struct exports exports = {0};
-    struct error err = {0};
-    if (symbols_read(check->subject->manifest->library_path, see_export, &exports,
-                     &err) != LATHE_OK)
-        check_fail(check, "%s", err.what);
-    else if (!exports.has_entry)
+    if (!has_entry)
         check_fail(check, "it does not export \"lathe_plugin_v1\"");
-    else if (exports.count)
+    else if (count)
         check_fail(check,
                    "it exports %d more than \"lathe_plugin_v1\": %s%s; build it with "
                    "-fvisibility=hidden, and make all functions static",
-                   exports.count, exports.others.data, exports.count > 4 ? ", …" : "");
-    text_finish(&exports.others);
+                   count, others.data, count > 4 ? ", …" : "");
+    text_finish(&others);
+}
+
+void test_exports(struct check *check) {
+    struct elf_object object;
+    if (read_names(check, &object)) judge_exports(check, &object);
+    elf_object_finish(&object);
 }
 
 static const struct {
@@ -78,23 +88,22 @@ static const struct {
     {"fesetenv", "changes the process"},   {"fesetround", "changes the process"},
 };
 
-static void see_call(void *context, const char *name, bool is_defined) {
-    struct text *found = context;
+static void judge_call(const char *name, struct text *found) {
     for (size_t i = 0; i < sizeof host_business / sizeof *host_business; i++)
-        if (!is_defined && !strcmp(host_business[i].name, name))
+        if (!strcmp(host_business[i].name, name))
             text_format(found, "%s%s (%s)", found->length ? ", " : "", name,
                         host_business[i].why);
 }
 
 void test_calls(struct check *check) {
+    struct elf_object object;
     struct text found = {0};
-    struct error err = {0};
-    if (symbols_read(check->subject->manifest->library_path, see_call, &found, &err) !=
-        LATHE_OK)
-        check_fail(check, "%s", err.what);
-    else if (found.length)
-        check_warn(check, "it refers to %s", found.data);
+    const bool is_read = read_names(check, &object);
+    for (size_t i = 0; is_read && object.wanted[i]; i++)
+        judge_call(object.wanted[i], &found);
+    if (found.length) check_warn(check, "it refers to %s", found.data);
     text_finish(&found);
+    elf_object_finish(&object);
 }
 
 void test_functions(struct check *check) {

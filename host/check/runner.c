@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/runner.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 
 #define SAID_MAX 400 /* bytes of what a plugin that died had to say */
 
@@ -85,6 +88,27 @@ static void take(const struct result *result, int status, bool is_late, double l
     if (!result->is_done) tell_death(result, status, is_late, limit, said, outcome);
 }
 
+/* ---- a folder for what the test writes, also for one that crashes ---- */
+
+static void remove_tree(const char *path) {
+    DIR *entries = opendir(path);
+    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
+        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+        char *inner = path_join(path, entry->d_name);
+        if (inner && unlink(inner)) remove_tree(inner);
+        free(inner);
+    }
+    if (entries) closedir(entries);
+    rmdir(path);
+}
+
+static void make_folder(struct check *check) {
+    const char *base = getenv("TMPDIR");
+    snprintf(check->folder, sizeof check->folder, "%s/lathe-check-XXXXXX",
+             base && *base ? base : "/tmp");
+    if (!mkdtemp(check->folder)) check->folder[0] = '\0';
+}
+
 lathe_status runner_run(const struct test *test, struct check *check,
                         struct outcome *outcome, struct error *err) {
     const double began = clock_seconds();
@@ -93,6 +117,7 @@ lathe_status runner_run(const struct test *test, struct check *check,
     if (result == MAP_FAILED)
         return fail(err, LATHE_ENOMEM, "no memory for a test: %s", strerror(errno));
     int said = memfd_create("lathe-check", MFD_CLOEXEC);
+    make_folder(check);
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
@@ -112,6 +137,7 @@ lathe_status runner_run(const struct test *test, struct check *check,
         outcome->seconds = clock_seconds() - began;
     }
     if (said >= 0) close(said);
+    if (check->folder[0]) remove_tree(check->folder);
     munmap(result, sizeof *result);
     return status;
 }

@@ -5,7 +5,7 @@
 
 #include "check/bench.h"
 
-/* library.c, symbols.c: nothing is loaded, or nothing is made */
+/* library.c: nothing is loaded, or nothing is made */
 void test_manifest(struct check *check);
 void test_exports(struct check *check);
 void test_calls(struct check *check);

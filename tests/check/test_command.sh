@@ -64,6 +64,12 @@ sed 's/"version": "1.0.0"/"version": "9.9.9"/' "$sgd/plugin.json" >other/plugin.
 cp "$sgd/sgd.so" other/
 expect 70 'FAIL  manifest' other
 
+# What a test wrote is gone when the plugin crashed, too.
+mkdir tests
+TMPDIR=$PWD/tests "$LATHE" check "$PROBES/callback/rude" --with '{ "act": "exit" }' >out 2>&1
+grep -q '^FAIL  resume  *it ended the process' out || complain "rude ends: $(cat out)"
+[[ -z $(ls tests) ]] || complain "left in TMPDIR: $(ls tests)"
+
 mkdir broken
 echo '{ "lathe": 1, "kind": "callback", "name": "x", "version": "1", "library": "x.so" }' \
     >broken/plugin.json
