@@ -65,8 +65,7 @@ struct lathe_reader;
 
 /* The exported constant. */
 typedef struct lathe_plugin {
-    uint32_t
-        size; /* sizeof(lathe_plugin) in the headers the plugin was compiled with */
+    uint32_t size;   /* sizeof(lathe_plugin) in the headers it was compiled with */
     uint32_t kind;   /* LATHE_KIND_* */
     uint32_t built;  /* LATHE_ABI_MINOR of those headers; information, never a reason */
     uint32_t needs;  /* lowest minor the plugin can live with */
