@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/trust.h"
 #include "dylib.h"
@@ -32,29 +32,14 @@ const struct registry_place *registry_place_at(const struct registry *registry,
 
 /* ---- entries ---- */
 
-/* Room for one more item of a growing array. */
-static lathe_status grow(void **items, size_t count, size_t *capacity, size_t size,
-                         struct error *err) {
-    if (count < *capacity) return LATHE_OK;
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *grown = realloc(*items, wanted * size);
-    if (!grown) return fail(err, LATHE_ENOMEM, "out of memory");
-    memset((char *)grown + count * size, 0, (wanted - count) * size);
-    *items = grown;
-    *capacity = wanted;
-    return LATHE_OK;
-}
-
 static lathe_status add_entry(struct registry *registry, const char *path,
                               struct registry_entry **entry, struct error *err) {
-    void *items = registry->entries;
-    lathe_status status = grow(&items, registry->entry_count, &registry->entry_capacity,
-                               sizeof **entry, err);
-    registry->entries = items;
-    if (status != LATHE_OK) return status;
-    char *copy = text_copy(path);
+    struct registry_entry *entries =
+        grow(registry->entries, registry->entry_count, sizeof *entries);
+    if (entries) registry->entries = entries;
+    char *copy = entries ? text_copy(path) : NULL;
     if (!copy) return fail(err, LATHE_ENOMEM, "out of memory");
-    *entry = &registry->entries[registry->entry_count++];
+    *entry = &entries[registry->entry_count++];
     **entry = (struct registry_entry){.path = copy};
     return LATHE_OK;
 }
@@ -278,20 +263,18 @@ static bool was_searched(const struct registry *registry, const struct stat *inf
 /* Takes `path` over; NULL is out of memory. */
 static lathe_status scan_place(struct registry *registry, const char *origin,
                                char *path, struct error *err) {
-    void *items = registry->places;
-    lathe_status status = grow(&items, registry->place_count, &registry->place_capacity,
-                               sizeof *registry->places, err);
-    registry->places = items;
-    if (status == LATHE_OK && !path) status = fail(err, LATHE_ENOMEM, "out of memory");
-    if (status != LATHE_OK) {
+    struct registry_place *places =
+        grow(registry->places, registry->place_count, sizeof *places);
+    if (places) registry->places = places;
+    if (!places || !path) {
         free(path);
-        return status;
+        return fail(err, LATHE_ENOMEM, "out of memory");
     }
-    struct registry_place *place = &registry->places[registry->place_count++];
+    struct registry_place *place = &places[registry->place_count++];
     struct stat info;
     *place = (struct registry_place){.origin = origin, .path = path};
     if (stat(path, &info) == 0 && was_searched(registry, &info)) return LATHE_OK;
-    status = scan_folder(registry, path, 0, NULL, &place->problem);
+    lathe_status status = scan_folder(registry, path, 0, NULL, &place->problem);
     if (status != LATHE_OK) error_where(&place->problem, "%s: %s", origin, path);
     if (status != LATHE_ENOMEM) return LATHE_OK;
     if (err) *err = place->problem;

@@ -5,6 +5,7 @@
  * from has touched the weights. */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "session_calls.h"
 
 static bool is_subscribed_in_window(const lathe_session *s,
@@ -22,10 +23,11 @@ static lathe_status list(lathe_session *s, struct plugin *plugin, bool is_in_win
         if (status != LATHE_OK) return status;
     }
     if (!ops->save) return LATHE_OK;
-    void *states = realloc(s->states, (size_t)(s->state_count + 1) * sizeof *s->states);
+    struct plugin_state *states =
+        grow(s->states, (size_t)s->state_count, sizeof *states);
     if (!states) return fail(&s->err, LATHE_ENOMEM, "no memory for saved state");
     s->states = states;
-    s->states[s->state_count++] =
+    states[s->state_count++] =
         (struct plugin_state){.plugin = plugin, .is_in_window = is_in_window};
     return LATHE_OK;
 }
