@@ -10,10 +10,12 @@ static void write_log(void *context, int32_t level, const char *text) {
     lathe_session *s = context;
     struct text line = {0};
     text_format(&line, "%s: %s", levels[level < 0 || level > 3 ? 3 : level], text);
-    if (s->rundir && !line.is_broken)
-        rundir_append(s->rundir, "log.txt", line.data, NULL);
-    else if (!s->rundir && !line.is_broken)
-        text_format(&s->early_log, "%s\n", line.data);
+    if (!line.is_broken) {
+        if (s->rundir)
+            rundir_append(s->rundir, "log.txt", line.data, NULL);
+        else
+            text_format(&s->early_log, "%s\n", line.data);
+    }
     text_finish(&line);
     if (s->options.log) s->options.log(s->options.context, level, text);
 }
@@ -50,8 +52,7 @@ static void warn_of_short_epoch(lathe_session *s) {
     if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
     log_line(&s->log, LATHE_LOG_WARNING,
              "train.accumulate is %lld and an epoch has %lld micro-batches: each "
-             "window, and "
-             "so each step, is one epoch",
+             "window, and so each step, is one epoch",
              (long long)s->sampler.accumulate, (long long)s->sampler.micros_per_epoch);
 }
 
@@ -87,7 +88,6 @@ static lathe_status open_directory(lathe_session *s) {
     return status;
 }
 
-/* Asked between the pieces of opening: each plugin, each file. */
 lathe_status session_is_wanted(lathe_session *s) {
     if (s->place != PLACE_OPEN || !atomic_load(&s->stop_asked)) return LATHE_OK;
     return fail(&s->err, LATHE_STOP, "told to end before the run began");

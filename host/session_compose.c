@@ -80,8 +80,8 @@ static size_t count_uses(const struct use *use) {
 
 static lathe_status make_room_for_libraries(lathe_session *s) {
     const struct experiment *e = s->experiment;
-    size_t count = count_uses(&e->model) + count_uses(&e->optimizer) +
-                   count_uses(&e->schedule) + e->callback_count;
+    size_t count =
+        count_uses(&e->model) + count_uses(&e->optimizer) + count_uses(&e->schedule);
     for (size_t i = 0; i < e->data_count; i++) count += count_uses(&e->data[i].use);
     for (size_t i = 0; i < e->callback_count; i++)
         count += count_uses(&e->callbacks[i]);
