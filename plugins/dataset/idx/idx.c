@@ -260,7 +260,7 @@ static void prepare_bytes(struct idx *idx) {
     }
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct idx *idx = calloc(1, sizeof *idx);
     if (!idx) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     idx->mean = lathe_number(host, "mean");
@@ -331,5 +331,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return LATHE_OK;
 }
 
-LATHE_DATASET(.create = make, .destroy = free, .describe = describe,
+LATHE_DATASET(.create = create, .destroy = free, .describe = describe,
               .read = read_samples);
