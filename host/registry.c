@@ -14,7 +14,8 @@
 #include "store.h"
 
 #define MANIFEST "plugin.json"
-#define DEPTH_MAX 2 /* folders below a place */
+#define LIBRARY ".so" /* how its name ends */
+#define DEPTH_MAX 2   /* folders below a place */
 
 size_t registry_count(const struct registry *registry) {
     return registry->entry_count;
@@ -159,11 +160,6 @@ static lathe_status scan_folder(struct registry *registry, const char *folder,
                                 int depth, const struct error *distrust,
                                 struct error *err);
 
-static bool is_library(const char *name) {
-    size_t length = strlen(name);
-    return length > 3 && strcmp(name + length - 3, ".so") == 0;
-}
-
 /* An entry of a folder. What cannot be looked into is worth a word, but for things in a
  * plugin's own folder, where anything may lie. */
 static lathe_status scan_entry(struct registry *registry, const char *path, int depth,
@@ -172,7 +168,7 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
     struct stat info;
     struct error reason = {0};
     if (stat(path, &info) == 0) {
-        if (!S_ISDIR(info.st_mode) && is_library(path))
+        if (!S_ISDIR(info.st_mode) && text_ends_with(path, LIBRARY))
             return add_alone(registry, path, is_in_plugin, distrust, err);
         if (!S_ISDIR(info.st_mode)) return LATHE_OK;
         if (depth > DEPTH_MAX) return LATHE_OK;
@@ -192,7 +188,7 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
 static int is_candidate(const struct dirent *item) {
     if (strcmp(item->d_name, MANIFEST) == 0) return 1;
     return item->d_name[0] != '.' &&
-           (is_library(item->d_name) || item->d_type == DT_DIR ||
+           (text_ends_with(item->d_name, LIBRARY) || item->d_type == DT_DIR ||
             item->d_type == DT_LNK || item->d_type == DT_UNKNOWN);
 }
 

@@ -64,6 +64,11 @@ size_t text_utf8(const char *bytes, size_t count) {
     return length;
 }
 
+bool text_ends_with(const char *string, const char *end) {
+    const size_t length = strlen(string), tail = strlen(end);
+    return length > tail && memcmp(string + length - tail, end, tail) == 0;
+}
+
 void text_clean(char *string) {
     size_t left = strlen(string);
     while (left) {

@@ -14,11 +14,6 @@
 
 /* ---- which plugin ---- */
 
-static bool ends_with(const char *text, const char *end) {
-    const size_t length = strlen(text), count = strlen(end);
-    return length >= count && !strcmp(text + length - count, end);
-}
-
 /* The library in a folder without plugin.json, where there is one alone; the
  * caller's. */
 static char *find_library(const char *folder) {
@@ -26,7 +21,7 @@ static char *find_library(const char *folder) {
     int count = 0;
     DIR *entries = opendir(folder);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".so")) continue;
+        if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, ".so")) continue;
         free(found);
         found = path_join(folder, entry->d_name);
         count++;
@@ -90,12 +85,12 @@ static lathe_status read_manifest(struct subject *subject, const char *word,
     if (status == LATHE_OK) status = choose_file(word, &path, err);
     if (status != LATHE_OK) return status;
     char *beside =
-        ends_with(path, ".so") ? manifest_beside(path, subject->format) : NULL;
+        text_ends_with(path, ".so") ? manifest_beside(path, subject->format) : NULL;
     if (beside) {
         free(path);
         path = beside;
     }
-    if (ends_with(path, ".so"))
+    if (text_ends_with(path, ".so"))
         manifest_from_library(path, subject->format, &subject->manifest,
                               &subject->refused);
     else if (manifest_read(path, subject->format, &subject->manifest,
