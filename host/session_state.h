@@ -71,6 +71,8 @@ lathe_status session_open_plugin(lathe_session *s, const struct use *use,
 /* All plugins in the order of composition, without nested ones; the instances of the
  * model count as one. NULL past the last. */
 struct plugin *session_plugin_at(lathe_session *s, int64_t i);
+/* Takes back what plugins got while they were made: tallies, blocks, intervals. */
+void session_free_services(lathe_session *s);
 void session_quiet_blas(void *context, int worker); /* for workers_run */
 
 /* ---- session_data.c ---- */
