@@ -124,6 +124,20 @@ static void copy_error(const struct error *from, lathe_error *to) {
     memcpy(to, &full, to->size < sizeof full ? to->size : sizeof full);
 }
 
+static void init(lathe_session *s, const lathe_session_options *options) {
+    memcpy(&s->options, options,
+           options->size < sizeof s->options ? options->size : sizeof s->options);
+    s->log = (struct log){.write = write_log, .context = s};
+    s->loading = (struct loading){
+        .log = &s->log, .try = s->options.try_library, .context = s->options.context};
+    s->now = (lathe_moment){
+        .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    s->point = POINT_NONE;
+    s->kept = 1;
+    s->place = PLACE_OPEN;
+    services_fill(&s->services);
+}
+
 lathe_status lathe_open(const lathe_session_options *options, lathe_session **session,
                         lathe_error *error) {
     struct error refused = {0};
@@ -139,18 +153,9 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
         return refused.status;
     }
     workers_adopt();
-    memcpy(&s->options, options,
-           options->size < sizeof s->options ? options->size : sizeof s->options);
-    s->log = (struct log){.write = write_log, .context = s};
-    s->loading = (struct loading){
-        .log = &s->log, .try = s->options.try_library, .context = s->options.context};
-    s->now = (lathe_moment){
-        .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
-    s->point = POINT_NONE;
-    s->kept = 1;
-    s->place = PLACE_OPEN;
-    services_fill(&s->services);
+    init(s, options);
     lathe_status status = session_begin_calls(s);
+    /* While it is opened already, for who wants it stopped. */
     __atomic_store_n(session, s, __ATOMIC_RELEASE);
     if (status == LATHE_OK) status = open_all(s);
     if (status != LATHE_OK && session_is_wanted(s) == LATHE_STOP)
@@ -228,7 +233,7 @@ lathe_status lathe_parameter_at(const lathe_session *s, int64_t i,
 }
 
 float *lathe_weights(lathe_session *s, uint32_t access, int64_t *count) {
-    (void)access; /* nothing is derived from the weights yet */
+    (void)access; /* nothing is kept that is derived from them */
     if (count) *count = s->parameters.size;
     return s->weights;
 }

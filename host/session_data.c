@@ -73,7 +73,9 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
                                   .field = take_field,
                                   .samples = take_samples};
     set->samples = -1;
+    session_enter(s, 0, &set->plugin, FUNCTION_DESCRIBE);
     lathe_status status = ops->describe(set->plugin.self, &plan);
+    session_leave(s, 0, &set->plugin, FUNCTION_DESCRIBE);
     if (status == LATHE_OK && refused.status != LATHE_OK) status = refused.status;
     if (status == LATHE_OK && set->plugin.misuse.status == LATHE_OK) {
         if (set->samples >= 0 && set->field_count) return LATHE_OK;
