@@ -88,9 +88,7 @@ lathe_status checkpoints_list(const char *folder, struct checkpoints_list *list,
 
 static bool visit_half(void *context, int fd, const char *name) {
     struct log *log = context;
-    const size_t length = strlen(name), tail = sizeof HALF - 1;
-    if (*name != '.' || length <= tail || strcmp(name + length - tail, HALF) != 0)
-        return true;
+    if (*name != '.' || !text_ends_with(name, HALF)) return true;
     if (unlinkat(fd, name, 0))
         log_line(log, LATHE_LOG_WARNING, "cannot remove checkpoints/%s: %s", name,
                  strerror(errno));

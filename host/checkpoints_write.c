@@ -38,8 +38,7 @@ static lathe_status check_room(const struct checkpoints_job *job, struct error *
     if (free_bytes < (double)bytes)
         return fail(
             err, LATHE_EIO,
-            "no room for a checkpoint: about %lld bytes are wanted, and %.0f are "
-            "free",
+            "no room for a checkpoint: about %lld bytes are wanted, and %.0f are free",
             (long long)bytes, free_bytes);
     if (job->is_first && free_bytes < TIMES_WANTED * (double)bytes)
         log_line(

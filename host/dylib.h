@@ -32,7 +32,7 @@ lathe_status dylib_open(const char *path, struct dylib **library, struct error *
 const void *dylib_symbol(const struct dylib *library, const char *name);
 /* A function of the library or of any that it needs (such as a BLAS's own settings). */
 void (*dylib_function(const struct dylib *library, const char *name))(void);
-void dylib_close(
-    struct dylib *library); /* frees the handle, unmaps nothing; NULL is fine */
+/* Frees the handle and unmaps nothing; NULL is fine. */
+void dylib_close(struct dylib *library);
 
 #endif

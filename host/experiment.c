@@ -57,7 +57,6 @@ static void name_source(struct opening *opening, const char *source) {
 static void read_source(struct opening *opening, const char *source) {
     struct experiment *experiment = opening->experiment;
     const bool is_text = source[0] == '{';
-
     struct error err = {0};
     size_t length = is_text ? strlen(source) : 0;
     lathe_status status = LATHE_OK;
@@ -135,17 +134,9 @@ static void relabel_errors(const struct opening *opening) {
 
 /* A resolved.json says where its values came from; that was another run's. */
 static struct json *copy_given(const struct json *given) {
-    if (!json_get(given, "origin")) return json_clone(given);
-    struct json *copy = json_make_map();
-    for (size_t i = 0; copy && i < json_size(given); i++)
-        if (strcmp(json_key_at(given, i), "origin") != 0 &&
-            strcmp(json_key_at(given, i), "plugin_path") != 0 &&
-            strcmp(json_key_at(given, i), "run") != 0 &&
-            !json_put(copy, json_key_at(given, i), json_clone(json_at(given, i)))) {
-            json_close(copy);
-            copy = NULL;
-        }
-    return copy;
+    static const char *const of_that_run[] = {"origin", "plugin_path", "run", NULL};
+    return json_get(given, "origin") ? json_clone_without(given, of_that_run)
+                                     : json_clone(given);
 }
 
 static void check_all(struct opening *opening) {
@@ -206,6 +197,16 @@ static lathe_status judge(const struct opening *opening) {
     return errors->items[0].status;
 }
 
+/* False: no memory, and said so. */
+static bool begin_opening(struct opening *opening, const char *const *overrides) {
+    opening->experiment = calloc(1, sizeof *opening->experiment);
+    if (opening->experiment)
+        keep_overrides(opening, overrides);
+    else
+        fail(errors_add(opening->errors), LATHE_ENOMEM, "no memory for the experiment");
+    return opening->experiment != NULL;
+}
+
 /* What was given is checked, and the opening ended. */
 static lathe_status finish_opening(struct opening *opening,
                                    struct experiment **experiment) {
@@ -217,11 +218,10 @@ static lathe_status finish_opening(struct opening *opening,
     free(opening->claims);
     free(opening->metrics);
     json_close(opening->schema);
-    if (status == LATHE_OK) {
+    if (status == LATHE_OK)
         *experiment = opening->experiment;
-    } else {
+    else
         experiment_close(opening->experiment);
-    }
     return status;
 }
 
@@ -229,11 +229,7 @@ static lathe_status open_given(struct opening *opening, const char *source,
                                const char *const *overrides,
                                struct experiment **experiment) {
     *experiment = NULL;
-    opening->experiment = calloc(1, sizeof *opening->experiment);
-    if (!opening->experiment)
-        return fail(errors_add(opening->errors), LATHE_ENOMEM,
-                    "no memory for the experiment");
-    keep_overrides(opening, overrides);
+    if (!begin_opening(opening, overrides)) return LATHE_ENOMEM;
     if (!opening->is_broken) name_source(opening, source);
     if (!opening->is_broken) read_source(opening, source);
     return finish_opening(opening, experiment);
@@ -260,14 +256,11 @@ void experiment_open_as(struct json *given, const char *file, const char *direct
     struct opening opening = {
         .registry = registry, .errors = errors, .has_begun = true};
     *experiment = NULL;
-    opening.experiment = calloc(1, sizeof *opening.experiment);
-    if (!opening.experiment) {
+    if (!begin_opening(&opening, NULL)) {
         json_close(given);
-        fail(errors_add(errors), LATHE_ENOMEM, "no memory for the experiment");
         return;
     }
     opening.experiment->given = given;
-    keep_overrides(&opening, NULL);
     opening.experiment->file = experiment_keep(&opening, text_copy(file));
     opening.experiment->directory = experiment_keep(&opening, text_copy(directory));
     finish_opening(&opening, experiment);

@@ -16,9 +16,8 @@ struct use {
     /* Its "id"; else the split's name for data, "<outer id>.<option>" for a nested one,
      * the plugin's name for all others. Unique within the kind. */
     char *id;
-    char *path; /* "optimizer", "callbacks.progress", "data.train.of" */
-    char *
-        option; /* nested: the option of the outer plugin, "of", "parts/0"; else NULL */
+    char *path;   /* "optimizer", "callbacks.progress", "data.train.of" */
+    char *option; /* of the outer plugin: "of", "parts/0"; NULL: it is not nested */
     const struct manifest *manifest;
     const struct json *options; /* checked and complete; borrowed from `resolved` */
     struct use *nested;         /* in the order of the options */
@@ -67,13 +66,12 @@ struct start_settings {
 };
 
 struct experiment {
-    char *file;         /* as given, for messages; "(text)" when it was text */
-    char *directory;    /* absolute; paths in the file are relative to it */
-    char *source;       /* the bytes as given */
-    struct json *given; /* parsed, before overrides */
-    struct json
-        *written; /* with overrides, before defaults: what somebody wrote down */
-    struct json *resolved; /* overrides and defaults in, paths absolute */
+    char *file;            /* as given, for messages; "(text)" when it was text */
+    char *directory;       /* absolute; paths in the file are relative to it */
+    char *source;          /* the bytes as given */
+    struct json *given;    /* parsed, before overrides */
+    struct json *written;  /* with overrides, before defaults: what somebody wrote */
+    struct json *resolved; /* with defaults too, and paths absolute */
     const char *name;
     uint64_t seed;
     bool is_seed_drawn;
@@ -88,9 +86,8 @@ struct experiment {
     struct start_settings start;
     struct expectation *expectations;
     size_t expectation_count;
-    char **overrides; /* as given; NULL-ended */
-    char *
-        *override_paths; /* their paths, callbacks by index; NULL for one that failed */
+    char **overrides;      /* as given; NULL-ended */
+    char **override_paths; /* with callbacks by index; NULL for one that failed */
     size_t override_count;
     struct experiment **stages; /* after the first, which is this one */
     size_t stage_count;

@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "base/nearest.h"
 #include "experiment_parts.h"
+#include "metrics.h"
 
 void experiment_declare_metrics(struct opening *opening,
                                 const struct manifest *manifest) {
@@ -22,14 +23,12 @@ void experiment_declare_metrics(struct opening *opening,
     }
 }
 
-static const char *const splits[] = {"train", "validation", "test"};
-#define SPLIT_COUNT (sizeof splits / sizeof splits[0])
-
 /* "validation" of "validation/loss"; NULL: the loop never visits data of that name. */
 static const char *find_split(const char *name, size_t length) {
-    for (size_t i = 0; i < SPLIT_COUNT; i++)
-        if (strlen(splits[i]) == length && strncmp(splits[i], name, length) == 0)
-            return splits[i];
+    for (int i = 0; i < SPLIT_COUNT; i++)
+        if (strlen(split_names[i]) == length &&
+            strncmp(split_names[i], name, length) == 0)
+            return split_names[i];
     return NULL;
 }
 
@@ -51,11 +50,11 @@ static void suggest_metric(const struct opening *opening, const char *wanted,
     const struct json *data = json_get(opening->experiment->resolved, "data");
     struct nearest nearest;
     nearest_begin(&nearest, wanted);
-    for (size_t s = 0; s < SPLIT_COUNT; s++) {
-        if (!json_get(data, splits[s])) continue;
-        list_metric(&nearest, splits[s], "loss");
+    for (int s = 0; s < SPLIT_COUNT; s++) {
+        if (!json_get(data, split_names[s])) continue;
+        list_metric(&nearest, split_names[s], "loss");
         for (size_t i = 0; i < opening->metric_count; i++)
-            list_metric(&nearest, splits[s], opening->metrics[i]);
+            list_metric(&nearest, split_names[s], opening->metrics[i]);
     }
     nearest_help(&nearest, "there are", err);
 }

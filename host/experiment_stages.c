@@ -23,20 +23,9 @@ static struct json *merge(const struct json *base, const struct json *over) {
     return merged;
 }
 
-static struct json *without_stages(const struct json *whole) {
-    struct json *rest = json_make_map();
-    for (size_t i = 0; rest && i < json_size(whole); i++) {
-        if (!strcmp(json_key_at(whole, i), "stages") ||
-            json_put(rest, json_key_at(whole, i), json_clone(json_at(whole, i))))
-            continue;
-        json_close(rest);
-        rest = NULL;
-    }
-    return rest;
-}
-
 static struct json *take_stage(const struct json *whole, size_t index) {
-    struct json *rest = without_stages(whole);
+    static const char *const stages[] = {"stages", NULL};
+    struct json *rest = json_clone_without(whole, stages);
     const struct json *stage = json_at(json_get(whole, "stages"), index);
     struct json *merged = rest ? merge(rest, stage ? stage : rest) : NULL;
     json_close(rest);
@@ -62,8 +51,7 @@ static bool check_stages(struct opening *opening, const struct json *stages) {
             snprintf(path, sizeof path, "stages.%zu.%.80s", i, json_key_at(stage, k));
             if (!is_part)
                 experiment_fault(opening, path,
-                                 "a stage may have: train, optimizer, "
-                                 "schedule, data",
+                                 "a stage may have: train, optimizer, schedule, data",
                                  "a stage cannot change this");
         }
         char path[32];

@@ -218,6 +218,22 @@ struct json *json_clone(const struct json *value) {
     return wrap(json_deep_copy(unwrap(value)));
 }
 
+static bool is_among(const char *key, const char *const *keys) {
+    while (*keys && strcmp(*keys, key) != 0) keys++;
+    return *keys != NULL;
+}
+
+struct json *json_clone_without(const struct json *map, const char *const *keys) {
+    struct json *copy = json_make_map();
+    for (struct json_member at = {0}; copy && json_next(map, &at);) {
+        if (is_among(at.key, keys) || json_put(copy, at.key, json_clone(at.value)))
+            continue;
+        json_close(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
 bool json_put(struct json *map, const char *key, struct json *value) {
     return json_object_set_new(unwrap(map), key, unwrap(value)) == 0;
 }

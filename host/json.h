@@ -67,6 +67,8 @@ struct json *json_make_truth(bool truth);
  * has no number for is text, "nan", "inf", "-inf", "-0". */
 struct json *json_make_exact(double number);
 struct json *json_clone(const struct json *value);
+/* A copy of a map without the members of these names; `keys` ends with NULL. */
+struct json *json_clone_without(const struct json *map, const char *const *keys);
 bool json_put(struct json *map, const char *key, struct json *value);
 bool json_push(struct json *list, struct json *value);
 /* Changes what a string holds. */

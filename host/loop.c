@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The training loop, on the embedding API and nothing else. */
+/* The training loop, on the embedding API and nothing else. What begins returns
+ * LATHE_OK while there is another one and LATHE_END after the last; any other status
+ * ends the run, and lathe_run_end says how. */
 #include <lathe/session.h>
 
 static lathe_status step(lathe_session *s) {

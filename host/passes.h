@@ -11,13 +11,18 @@
 
 #include "parameters.h"
 
-#define PASS_CHUNK                                                                     \
-    4096 /* floats; part of the arithmetic: it fixes the order of the norm */
+/* Floats. Part of the arithmetic: it fixes the order in which the norm is summed. */
+#define PASS_CHUNK 4096
 #define PASS_SLOTS_MAX 16
 #define PASS_SHARDS_MAX 256
 
-/* Sums one number per shard over the tree of DESIGN 8, in place; [0] is the sum. An
- * absent shard holds 0. */
+/* Sums one number per shard, in place; [0] is the sum. Neighbours are added first, then
+ * their sums, in a tree that depends on `count` alone:
+ *
+ *     for (d = 1; d < count; d *= 2)
+ *         for (i = 0; i + d < count; i += 2 * d) leaves[i] += leaves[i + d];
+ *
+ * An absent shard holds 0. */
 void passes_tree(double *leaves, int64_t count);
 
 struct reduce_pass {

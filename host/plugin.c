@@ -70,6 +70,45 @@ void plugin_finish(struct plugin *plugin) {
     plugin->failures = NULL;
 }
 
+/* ---- state ---- */
+
+static lathe_status write_bytes(const lathe_writer *to, const void *bytes,
+                                int64_t count) {
+    struct text *text = to->context;
+    if (count < 0) return LATHE_EPLUGIN;
+    text_add_bytes(text, bytes, (size_t)count);
+    return text->is_broken ? LATHE_ENOMEM : LATHE_OK;
+}
+
+lathe_status plugin_save(struct plugin *plugin, struct text *bytes) {
+    const lathe_writer to = {.size = sizeof to, .context = bytes, .write = write_bytes};
+    return any_ops(plugin)->save(plugin->self, &to);
+}
+
+struct cursor {
+    const char *bytes;
+    int64_t count, at;
+};
+
+static lathe_status read_bytes(const lathe_reader *from, void *bytes, int64_t count,
+                               int64_t *got) {
+    struct cursor *cursor = from->context;
+    *got = cursor->count - cursor->at < count ? cursor->count - cursor->at : count;
+    if (*got < 0) *got = 0;
+    if (*got) memcpy(bytes, cursor->bytes + cursor->at, (size_t)*got);
+    cursor->at += *got;
+    return LATHE_OK;
+}
+
+lathe_status plugin_load(struct plugin *plugin, const void *bytes, int64_t count) {
+    struct cursor cursor = {.bytes = bytes, .count = count};
+    const lathe_reader from = {
+        .size = sizeof from, .context = &cursor, .read = read_bytes};
+    return any_ops(plugin)->load(plugin->self, &from);
+}
+
+/* ---- times and failures ---- */
+
 void plugin_add_time(struct plugin *plugin, int function, int64_t nanoseconds) {
     __atomic_fetch_add(&plugin->times[function].calls, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&plugin->times[function].nanoseconds, nanoseconds,

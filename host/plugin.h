@@ -69,6 +69,11 @@ lathe_status plugin_create(struct plugin *plugin, const lathe_host *services,
                            struct log *log, struct error *err);
 void plugin_finish(struct plugin *plugin); /* destroys it, then the nested ones */
 
+/* Has it add its state to `bytes`, or take such state up. It must have the function.
+ * The status is the plugin's own, for plugin_failure. */
+lathe_status plugin_save(struct plugin *plugin, struct text *bytes);
+lathe_status plugin_load(struct plugin *plugin, const void *bytes, int64_t count);
+
 /* Turns a failure that `function` of the plugin returned into an error: the text it
  * gave, and who; the caller adds when. Returns the status, made one of ours. */
 lathe_status plugin_failure(struct plugin *plugin, lathe_status status,

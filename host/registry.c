@@ -7,14 +7,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "base/trust.h"
 #include "dylib.h"
 #include "store.h"
 
 #define MANIFEST "plugin.json"
-#define DEPTH_MAX 2 /* folders below a place */
+#define LIBRARY ".so" /* how its name ends */
+#define DEPTH_MAX 2   /* folders below a place */
 
 size_t registry_count(const struct registry *registry) {
     return registry->entry_count;
@@ -32,29 +33,14 @@ const struct registry_place *registry_place_at(const struct registry *registry,
 
 /* ---- entries ---- */
 
-/* Room for one more item of a growing array. */
-static lathe_status grow(void **items, size_t count, size_t *capacity, size_t size,
-                         struct error *err) {
-    if (count < *capacity) return LATHE_OK;
-    size_t wanted = *capacity ? *capacity * 2 : 16;
-    void *grown = realloc(*items, wanted * size);
-    if (!grown) return fail(err, LATHE_ENOMEM, "out of memory");
-    memset((char *)grown + count * size, 0, (wanted - count) * size);
-    *items = grown;
-    *capacity = wanted;
-    return LATHE_OK;
-}
-
 static lathe_status add_entry(struct registry *registry, const char *path,
                               struct registry_entry **entry, struct error *err) {
-    void *items = registry->entries;
-    lathe_status status = grow(&items, registry->entry_count, &registry->entry_capacity,
-                               sizeof **entry, err);
-    registry->entries = items;
-    if (status != LATHE_OK) return status;
-    char *copy = text_copy(path);
+    struct registry_entry *entries =
+        grow(registry->entries, registry->entry_count, sizeof *entries);
+    if (entries) registry->entries = entries;
+    char *copy = entries ? text_copy(path) : NULL;
     if (!copy) return fail(err, LATHE_ENOMEM, "out of memory");
-    *entry = &registry->entries[registry->entry_count++];
+    *entry = &entries[registry->entry_count++];
     **entry = (struct registry_entry){.path = copy};
     return LATHE_OK;
 }
@@ -174,11 +160,6 @@ static lathe_status scan_folder(struct registry *registry, const char *folder,
                                 int depth, const struct error *distrust,
                                 struct error *err);
 
-static bool is_library(const char *name) {
-    size_t length = strlen(name);
-    return length > 3 && strcmp(name + length - 3, ".so") == 0;
-}
-
 /* An entry of a folder. What cannot be looked into is worth a word, but for things in a
  * plugin's own folder, where anything may lie. */
 static lathe_status scan_entry(struct registry *registry, const char *path, int depth,
@@ -187,7 +168,7 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
     struct stat info;
     struct error reason = {0};
     if (stat(path, &info) == 0) {
-        if (!S_ISDIR(info.st_mode) && is_library(path))
+        if (!S_ISDIR(info.st_mode) && text_ends_with(path, LIBRARY))
             return add_alone(registry, path, is_in_plugin, distrust, err);
         if (!S_ISDIR(info.st_mode)) return LATHE_OK;
         if (depth > DEPTH_MAX) return LATHE_OK;
@@ -207,7 +188,7 @@ static lathe_status scan_entry(struct registry *registry, const char *path, int 
 static int is_candidate(const struct dirent *item) {
     if (strcmp(item->d_name, MANIFEST) == 0) return 1;
     return item->d_name[0] != '.' &&
-           (is_library(item->d_name) || item->d_type == DT_DIR ||
+           (text_ends_with(item->d_name, LIBRARY) || item->d_type == DT_DIR ||
             item->d_type == DT_LNK || item->d_type == DT_UNKNOWN);
 }
 
@@ -278,20 +259,18 @@ static bool was_searched(const struct registry *registry, const struct stat *inf
 /* Takes `path` over; NULL is out of memory. */
 static lathe_status scan_place(struct registry *registry, const char *origin,
                                char *path, struct error *err) {
-    void *items = registry->places;
-    lathe_status status = grow(&items, registry->place_count, &registry->place_capacity,
-                               sizeof *registry->places, err);
-    registry->places = items;
-    if (status == LATHE_OK && !path) status = fail(err, LATHE_ENOMEM, "out of memory");
-    if (status != LATHE_OK) {
+    struct registry_place *places =
+        grow(registry->places, registry->place_count, sizeof *places);
+    if (places) registry->places = places;
+    if (!places || !path) {
         free(path);
-        return status;
+        return fail(err, LATHE_ENOMEM, "out of memory");
     }
-    struct registry_place *place = &registry->places[registry->place_count++];
+    struct registry_place *place = &places[registry->place_count++];
     struct stat info;
     *place = (struct registry_place){.origin = origin, .path = path};
     if (stat(path, &info) == 0 && was_searched(registry, &info)) return LATHE_OK;
-    status = scan_folder(registry, path, 0, NULL, &place->problem);
+    lathe_status status = scan_folder(registry, path, 0, NULL, &place->problem);
     if (status != LATHE_OK) error_where(&place->problem, "%s: %s", origin, path);
     if (status != LATHE_ENOMEM) return LATHE_OK;
     if (err) *err = place->problem;

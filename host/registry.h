@@ -22,19 +22,18 @@ struct registry_entry {
 
 /* A directory of the search path. */
 struct registry_place {
-    const char
-        *origin; /* "--plugin-path", "LATHE_PLUGIN_PATH", "user", "system", "build" */
-    char *path;  /* absolute */
+    /* "--plugin-path", "LATHE_PLUGIN_PATH", "user", "system", "build" */
+    const char *origin;
+    char *path;           /* absolute */
     struct error problem; /* why it was skipped; LATHE_OK: it was searched */
 };
 
 struct registry;
 
 /* Scans: linked plugins, `paths` (NULL-ended or NULL), $LATHE_PLUGIN_PATH
- * (secure_getenv),
- * ~/.local/lib/lathe/plugins, $libdir/lathe/plugins, the build's own (beside the
- * program). A directory given in `paths` that cannot be read is a failure; others are
- * skipped. */
+ * (unless the program runs with raised privileges), ~/.local/lib/lathe/plugins,
+ * $libdir/lathe/plugins, the build's own (beside the program). A directory given in
+ * `paths` that cannot be read is a failure; others are skipped. */
 lathe_status registry_open(const char *const *paths,
                            const lathe_linked_plugin *const *linked,
                            struct registry **registry, struct error *err);

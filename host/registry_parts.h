@@ -9,9 +9,9 @@
 
 struct registry {
     struct registry_entry *entries;
-    size_t entry_count, entry_capacity;
+    size_t entry_count;
     struct registry_place *places;
-    size_t place_count, place_capacity;
+    size_t place_count;
     struct json *format; /* of manifests */
     bool is_wary;        /* some libraries are refused by their digest (store.h) */
 };

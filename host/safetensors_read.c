@@ -33,8 +33,7 @@ static lathe_status fail_length(const struct safetensors *file, uint64_t length,
                                 struct error *err) {
     fail(err, LATHE_EDATA,
          "it is cut short, or no safetensors file: its first 8 bytes ask for a header "
-         "of "
-         "%llu bytes, and it has %lld bytes",
+         "of %llu bytes, and it has %lld bytes",
          (unsigned long long)length, (long long)file->size);
     if (length == 0)
         fail(err, LATHE_EDATA,
@@ -192,8 +191,7 @@ lathe_status safetensors_verify(const struct safetensors *file, struct error *er
     lathe_status status = LATHE_OK;
     if (!expected || !file->digest_at)
         status = fail(err, LATHE_EDATA,
-                      "it has no SHA-256 to be compared with: the note "
-                      "%s is %s",
+                      "it has no SHA-256 to be compared with: the note %s is %s",
                       SAFETENSORS_DIGEST, expected ? "none" : "not there");
     if (!status) status = sum_up(file, hex, err);
     if (!status && strcmp(hex, expected) != 0)

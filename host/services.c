@@ -46,8 +46,7 @@ static const struct json *find_option(const lathe_host *host, const char *path) 
     struct plugin *plugin = services_caller(host);
     if (!path || !options_declaration(plugin->use->manifest->options, path)) {
         plugin_misuse(plugin, LATHE_EPLUGIN,
-                      "it asked for option \"%s\", which its manifest does not "
-                      "declare",
+                      "it asked for option \"%s\", which its manifest does not declare",
                       path ? path : "(NULL)");
         return NULL;
     }

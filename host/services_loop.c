@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "services.h"
 
 /* ---- metrics ---- */
@@ -32,9 +33,7 @@ static void report(const lathe_host *host, int32_t index, double sum, double wei
     if (!services_may_loop(host, "report")) return;
     if (index <= METRICS_LOSS || index >= metrics_count(s->metrics)) {
         plugin_misuse(services_caller(host), LATHE_EPLUGIN,
-                      "it reported metric %d, which it did not "
-                      "declare",
-                      index);
+                      "it reported metric %d, which it did not declare", index);
         return;
     }
     metrics_add(s->metrics, s->visiting, index, sum, weight);
@@ -47,9 +46,7 @@ static int32_t watch(const lathe_host *host, const char *name) {
     int32_t watched = name ? metrics_find(services_session(host)->metrics, name) : -1;
     if (watched < 0)
         plugin_misuse(services_caller(host), LATHE_EINVAL,
-                      "it watches \"%s\", which nobody before it "
-                      "reports",
-                      name);
+                      "it watches \"%s\", which nobody before it reports", name);
     return watched;
 }
 
@@ -60,9 +57,7 @@ static int32_t value(const lathe_host *host, int32_t watched, double *to) {
     if (!services_may_loop(host, "value")) return 0;
     if (watched < 0 || watched >= metrics_count(s->metrics) * SPLIT_COUNT) {
         plugin_misuse(services_caller(host), LATHE_EPLUGIN,
-                      "it asked for metric %d, which it does not "
-                      "watch",
-                      watched);
+                      "it asked for metric %d, which it does not watch", watched);
         return 0;
     }
     metrics_view(s->metrics, watched, &view);
@@ -89,8 +84,7 @@ static lathe_status metric_at(const lathe_host *host, int64_t i,
 static double *tally(const lathe_host *host, const char *name, int64_t wanted) {
     lathe_session *s = services_session(host);
     if (!services_may_load(host, "tally") || wanted < 1) return NULL;
-    void *tallies =
-        realloc(s->tallies, (size_t)(s->tally_count + 1) * sizeof *s->tallies);
+    struct tally *tallies = grow(s->tallies, (size_t)s->tally_count, sizeof *tallies);
     double *numbers = calloc((size_t)wanted, sizeof *numbers);
     if (tallies) s->tallies = tallies;
     if (!tallies || !numbers) {
@@ -99,7 +93,7 @@ static double *tally(const lathe_host *host, const char *name, int64_t wanted) {
                       name);
         return NULL;
     }
-    s->tallies[s->tally_count++] = (struct tally){.numbers = numbers, .count = wanted};
+    tallies[s->tally_count++] = (struct tally){.numbers = numbers, .count = wanted};
     return numbers;
 }
 
@@ -107,23 +101,18 @@ static double *tally(const lathe_host *host, const char *name, int64_t wanted) {
 
 static int32_t every(const lathe_host *host, const char *path) {
     lathe_session *s = services_session(host);
-    const struct plugin *caller = services_caller(host);
+    struct plugin *caller = services_caller(host);
     if (!services_may_load(host, "every")) return 0;
-    void *intervals =
-        realloc(s->intervals, (size_t)(s->interval_count + 1) * sizeof *s->intervals);
-    if (!intervals) {
-        plugin_misuse(services_caller(host), LATHE_ENOMEM,
-                      "no memory for interval \"%s\"", path);
+    struct interval *intervals =
+        grow(s->intervals, (size_t)s->interval_count, sizeof *intervals);
+    if (intervals) s->intervals = intervals;
+    char *name = intervals ? text_make("%s/%s", caller->use->id, path) : NULL;
+    if (!name) {
+        plugin_misuse(caller, LATHE_ENOMEM, "no memory for interval \"%s\"", path);
         return 0;
     }
-    s->intervals = intervals;
-    struct interval *interval = &s->intervals[s->interval_count];
-    *interval = (struct interval){.name = text_make("%s/%s", caller->use->id, path)};
-    if (!interval->name) {
-        plugin_misuse(services_caller(host), LATHE_ENOMEM,
-                      "no memory for interval \"%s\"", path);
-        return 0;
-    }
+    struct interval *interval = &intervals[s->interval_count];
+    *interval = (struct interval){.name = name};
     if (host->has(host, path))
         options_durations(options_find(caller->use->options, path), &interval->every);
     return (int32_t)s->interval_count++;
@@ -187,8 +176,7 @@ static float *gradients(const lathe_host *host, uint32_t access) {
     if (!services_may_loop(host, "gradients")) return NULL;
     if (s->point == POINT_GRADIENTS_READY) return session_take_gradients(s, access);
     plugin_misuse(services_caller(host), LATHE_EPLUGIN,
-                  "it wants gradients in %s; gradients_ready is the "
-                  "place",
+                  "it wants gradients in %s; gradients_ready is the place",
                   session_point_name(s->point));
     return NULL;
 }
@@ -202,10 +190,10 @@ static float *block(const lathe_host *host, const char *name) {
                       "schedules and callbacks can");
         return NULL;
     }
-    void *blocks = realloc(s->blocks, (size_t)(s->block_count + 1) * sizeof *s->blocks);
+    struct own_block *blocks = grow(s->blocks, (size_t)s->block_count, sizeof *blocks);
     if (!blocks) return NULL;
     s->blocks = blocks;
-    struct own_block *own = &s->blocks[s->block_count];
+    struct own_block *own = &blocks[s->block_count];
     own->name = text_make("%s/%s", services_caller(host)->use->id, name);
     own->block = block_create(s->parameters.size);
     if (own->name && own->block) {
@@ -224,8 +212,7 @@ static void evaluate_with(const lathe_host *host, const float *wanted) {
         s->evaluated = wanted;
     else
         plugin_misuse(services_caller(host), LATHE_EPLUGIN,
-                      "it called evaluate_with in %s; "
-                      "validation_begin is the place",
+                      "it called evaluate_with in %s; validation_begin is the place",
                       session_point_name(s->point));
 }
 

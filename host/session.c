@@ -10,10 +10,12 @@ static void write_log(void *context, int32_t level, const char *text) {
     lathe_session *s = context;
     struct text line = {0};
     text_format(&line, "%s: %s", levels[level < 0 || level > 3 ? 3 : level], text);
-    if (s->rundir && !line.is_broken)
-        rundir_append(s->rundir, "log.txt", line.data, NULL);
-    else if (!s->rundir && !line.is_broken)
-        text_format(&s->early_log, "%s\n", line.data);
+    if (!line.is_broken) {
+        if (s->rundir)
+            rundir_append(s->rundir, "log.txt", line.data, NULL);
+        else
+            text_format(&s->early_log, "%s\n", line.data);
+    }
     text_finish(&line);
     if (s->options.log) s->options.log(s->options.context, level, text);
 }
@@ -50,8 +52,7 @@ static void warn_of_short_epoch(lathe_session *s) {
     if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
     log_line(&s->log, LATHE_LOG_WARNING,
              "train.accumulate is %lld and an epoch has %lld micro-batches: each "
-             "window, and "
-             "so each step, is one epoch",
+             "window, and so each step, is one epoch",
              (long long)s->sampler.accumulate, (long long)s->sampler.micros_per_epoch);
 }
 
@@ -87,7 +88,6 @@ static lathe_status open_directory(lathe_session *s) {
     return status;
 }
 
-/* Asked between the pieces of opening: each plugin, each file. */
 lathe_status session_is_wanted(lathe_session *s) {
     if (s->place != PLACE_OPEN || !atomic_load(&s->stop_asked)) return LATHE_OK;
     return fail(&s->err, LATHE_STOP, "told to end before the run began");
@@ -124,6 +124,20 @@ static void copy_error(const struct error *from, lathe_error *to) {
     memcpy(to, &full, to->size < sizeof full ? to->size : sizeof full);
 }
 
+static void init(lathe_session *s, const lathe_session_options *options) {
+    memcpy(&s->options, options,
+           options->size < sizeof s->options ? options->size : sizeof s->options);
+    s->log = (struct log){.write = write_log, .context = s};
+    s->loading = (struct loading){
+        .log = &s->log, .try = s->options.try_library, .context = s->options.context};
+    s->now = (lathe_moment){
+        .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    s->point = POINT_NONE;
+    s->kept = 1;
+    s->place = PLACE_OPEN;
+    services_fill(&s->services);
+}
+
 lathe_status lathe_open(const lathe_session_options *options, lathe_session **session,
                         lathe_error *error) {
     struct error refused = {0};
@@ -139,18 +153,9 @@ lathe_status lathe_open(const lathe_session_options *options, lathe_session **se
         return refused.status;
     }
     workers_adopt();
-    memcpy(&s->options, options,
-           options->size < sizeof s->options ? options->size : sizeof s->options);
-    s->log = (struct log){.write = write_log, .context = s};
-    s->loading = (struct loading){
-        .log = &s->log, .try = s->options.try_library, .context = s->options.context};
-    s->now = (lathe_moment){
-        .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
-    s->point = POINT_NONE;
-    s->kept = 1;
-    s->place = PLACE_OPEN;
-    services_fill(&s->services);
+    init(s, options);
     lathe_status status = session_begin_calls(s);
+    /* While it is opened already, for who wants it stopped. */
     __atomic_store_n(session, s, __ATOMIC_RELEASE);
     if (status == LATHE_OK) status = open_all(s);
     if (status != LATHE_OK && session_is_wanted(s) == LATHE_STOP)
@@ -228,7 +233,7 @@ lathe_status lathe_parameter_at(const lathe_session *s, int64_t i,
 }
 
 float *lathe_weights(lathe_session *s, uint32_t access, int64_t *count) {
-    (void)access; /* nothing is derived from the weights yet */
+    (void)access; /* nothing is kept that is derived from them */
     if (count) *count = s->parameters.size;
     return s->weights;
 }

@@ -80,8 +80,8 @@ static size_t count_uses(const struct use *use) {
 
 static lathe_status make_room_for_libraries(lathe_session *s) {
     const struct experiment *e = s->experiment;
-    size_t count = count_uses(&e->model) + count_uses(&e->optimizer) +
-                   count_uses(&e->schedule) + e->callback_count;
+    size_t count =
+        count_uses(&e->model) + count_uses(&e->optimizer) + count_uses(&e->schedule);
     for (size_t i = 0; i < e->data_count; i++) count += count_uses(&e->data[i].use);
     for (size_t i = 0; i < e->callback_count; i++)
         count += count_uses(&e->callbacks[i]);
@@ -224,7 +224,7 @@ struct plugin *session_plugin_at(lathe_session *s, int64_t i) {
     return i < s->callback_count ? &s->callbacks[i] : NULL;
 }
 
-static void free_services(lathe_session *s) {
+void session_free_services(lathe_session *s) {
     for (int64_t i = 0; i < s->tally_count; i++) free(s->tallies[i].numbers);
     for (int64_t i = 0; i < s->block_count; i++) {
         block_destroy(s->blocks[i].block, s->parameters.size);
@@ -250,7 +250,7 @@ void session_decompose(lathe_session *s) {
         session_finish_plugin(s, &s->groups[i].plugin);
     services_close_streams(s);
     session_free_buffers(s);
-    free_services(s);
+    session_free_services(s);
     for (int32_t i = 0; i < s->slot_count; i++)
         block_destroy(s->slots[i], s->parameters.size);
     session_decompose_model(s);

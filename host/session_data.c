@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/* The data sets: opened, asked what a sample is made of, compared with one another; and
+ * the buffers that their samples are read into. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "session_calls.h"
 
 #define ALIGNMENT 64
@@ -45,15 +48,14 @@ static lathe_status take_field(const lathe_data_plan *plan, const lathe_field *f
     lathe_status status =
         session_check_field(set->fields, set->field_count, field, at->err);
     if (status != LATHE_OK) return status;
-    void *fields =
-        realloc(set->fields, (size_t)(set->field_count + 1) * sizeof *set->fields);
+    lathe_field *fields = grow(set->fields, (size_t)set->field_count, sizeof *fields);
     if (fields) set->fields = fields;
     char *name = fields ? text_copy(field->name) : NULL;
     if (!name)
         return fail(at->err, LATHE_ENOMEM, "no memory for the fields of the data");
-    set->fields[set->field_count] = *field;
-    set->fields[set->field_count].size = sizeof *field;
-    set->fields[set->field_count++].name = name;
+    fields[set->field_count] = *field;
+    fields[set->field_count].size = sizeof *field;
+    fields[set->field_count++].name = name;
     return LATHE_OK;
 }
 
@@ -71,15 +73,15 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
                                   .field = take_field,
                                   .samples = take_samples};
     set->samples = -1;
+    session_enter(s, 0, &set->plugin, FUNCTION_DESCRIBE);
     lathe_status status = ops->describe(set->plugin.self, &plan);
+    session_leave(s, 0, &set->plugin, FUNCTION_DESCRIBE);
     if (status == LATHE_OK && refused.status != LATHE_OK) status = refused.status;
     if (status == LATHE_OK && set->plugin.misuse.status == LATHE_OK) {
         if (set->samples >= 0 && set->field_count) return LATHE_OK;
-        fail(&refused, LATHE_EINVAL,
-             set->field_count ? "it does not say how many samples "
-                                "it has"
-                              : "it has no fields");
-        status = LATHE_EINVAL;
+        status = fail(&refused, LATHE_EINVAL, "%s",
+                      set->field_count ? "it does not say how many samples it has"
+                                       : "it has no fields");
     }
     if (refused.status != LATHE_OK) {
         s->err = refused;
@@ -99,7 +101,7 @@ static void write_field(struct text *text, const lathe_field *field) {
     if (field->rank) text_add(text, "]");
 }
 
-static bool is_same_field(const lathe_field *a, const lathe_field *b) {
+bool session_is_same_field(const lathe_field *a, const lathe_field *b) {
     return !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
            a->rank == b->rank &&
            !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
@@ -141,7 +143,7 @@ static lathe_status check_same_fields(lathe_session *s, const struct data_set *s
             return fail(&s->err, LATHE_EDATA,
                         "field \"%s\" has %lld classes, and the training data has %lld",
                         a->name, (long long)b->classes, (long long)a->classes);
-        if (!is_same_field(a, b)) return refuse_field(s, a, b);
+        if (!session_is_same_field(a, b)) return refuse_field(s, a, b);
     }
     return LATHE_OK;
 }

@@ -162,8 +162,9 @@ lathe_status session_read_loop(lathe_session *s, const struct json *loop) {
         snprintf(s->stop_reason, sizeof s->stop_reason, "%s",
                  json_text(json_get(loop, "stop")));
     }
-    s->is_made = s->micro > 0 && (s->is_epoch_done || s->validate_due.is_due);
-    s->is_in_epoch =
-        s->now.epoch > 0 && (s->is_made || s->micro < s->sampler.micros_per_epoch);
+    s->resumes_after_update =
+        s->micro > 0 && (s->is_epoch_done || s->validate_due.is_due);
+    s->resumes_in_epoch = s->now.epoch > 0 && (s->resumes_after_update ||
+                                               s->micro < s->sampler.micros_per_epoch);
     return LATHE_OK;
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "passes.h"
 #include "session_calls.h"
 
@@ -43,21 +44,14 @@ static lathe_status take_metric(const lathe_model_plan *plan,
                     "describe declared metric \"%s\" on one instance only",
                     metric->name);
     }
-    void *indices =
-        realloc(s->model_metrics, (size_t)at->metric_count * sizeof *s->model_metrics);
+    int32_t *indices =
+        grow(s->model_metrics, (size_t)s->model_metric_count, sizeof *indices);
     if (!indices) return fail(&at->err, LATHE_ENOMEM, "no memory for metrics");
     s->model_metrics = indices;
     int32_t global = metrics_declare(s->metrics, metric->name, metric->flags, &at->err);
     if (global < 0) return at->err.status;
-    s->model_metrics[*index] = global;
-    s->model_metric_count = at->metric_count;
+    indices[s->model_metric_count++] = global;
     return LATHE_OK;
-}
-
-static bool is_same_field(const lathe_field *a, const lathe_field *b) {
-    return !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
-           a->rank == b->rank &&
-           !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
 }
 
 static lathe_status take_output(const lathe_model_plan *plan, const lathe_field *field,
@@ -70,19 +64,18 @@ static lathe_status take_output(const lathe_model_plan *plan, const lathe_field 
     if (status != LATHE_OK) return status;
     *index = (int32_t)i;
     if (!at->is_first) {
-        if (i < s->output_count && is_same_field(field, &s->outputs[i]))
+        if (i < s->output_count && session_is_same_field(field, &s->outputs[i]))
             return LATHE_OK;
         return fail(&at->err, LATHE_EPLUGIN,
                     "describe declared output \"%s\" differently on two instances",
                     field->name);
     }
-    void *outputs = realloc(s->outputs, (size_t)at->output_count * sizeof *s->outputs);
+    lathe_field *outputs = grow(s->outputs, (size_t)s->output_count, sizeof *outputs);
     if (outputs) s->outputs = outputs;
     char *name = outputs ? text_copy(field->name) : NULL;
     if (!name) return fail(&at->err, LATHE_ENOMEM, "no memory for outputs");
-    s->outputs[*index] = *field;
-    s->outputs[*index].name = name;
-    s->output_count = at->output_count;
+    outputs[s->output_count] = *field;
+    outputs[s->output_count++].name = name;
     return LATHE_OK;
 }
 
@@ -205,8 +198,7 @@ static lathe_status check_memory(lathe_session *s) {
     if (wanted <= left) return LATHE_OK;
     fail(&s->err, LATHE_ENOMEM,
          "%lld bytes are needed (%lld for weights and gradients of %lld shards, the "
-         "rest "
-         "for BLAS), and the limit leaves %lld",
+         "rest for BLAS), and the limit leaves %lld",
          (long long)wanted, (long long)blocks, (long long)s->shard_count,
          (long long)left);
     error_help(&s->err, "raise the limit on address space (ulimit -v), or use fewer "

@@ -70,22 +70,30 @@ static lathe_status check_shards(lathe_session *s, const char *function) {
     return LATHE_OK;
 }
 
-static double sum_over(const lathe_session *s,
-                       const double *(*number)(const struct shard *, int64_t),
-                       int64_t index) {
+/* ---- sums over the tree ---- */
+
+typedef double number_of(const struct shard *shard, int64_t index);
+
+static double loss_of(const struct shard *shard, int64_t index) {
+    (void)index;
+    return shard->pass.loss_sum;
+}
+
+static double weight_of(const struct shard *shard, int64_t index) {
+    (void)index;
+    return shard->pass.weight_sum;
+}
+
+static double metric_of(const struct shard *shard, int64_t index) {
+    return shard->metrics[index];
+}
+
+static double sum_over(const lathe_session *s, number_of *number, int64_t index) {
     double leaves[PASS_SHARDS_MAX];
     for (int64_t i = 0; i < s->shard_count; i++)
-        leaves[i] = *number(&s->shards[i], index);
+        leaves[i] = number(&s->shards[i], index);
     passes_tree(leaves, s->shard_count);
     return leaves[0];
-}
-
-static const double *loss_of(const struct shard *shard, int64_t index) {
-    return index ? &shard->pass.weight_sum : &shard->pass.loss_sum;
-}
-
-static const double *metric_of(const struct shard *shard, int64_t index) {
-    return &shard->metrics[index];
 }
 
 /* The mean loss as callbacks see it. printf writes the sign of a NaN: it has none. */
@@ -115,7 +123,7 @@ lathe_status session_forward(lathe_session *s, uint32_t mode, const float *weigh
     lathe_status status = check_shards(s, "forward");
     if (status != LATHE_OK) return status;
     struct sums micro = {.loss = sum_over(s, loss_of, 0),
-                         .weight = sum_over(s, loss_of, 1)};
+                         .weight = sum_over(s, weight_of, 0)};
     sums->loss += micro.loss;
     sums->weight += micro.weight;
     show_loss(s, sums);

@@ -5,6 +5,7 @@
  * from has touched the weights. */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "session_calls.h"
 
 static bool is_subscribed_in_window(const lathe_session *s,
@@ -22,10 +23,11 @@ static lathe_status list(lathe_session *s, struct plugin *plugin, bool is_in_win
         if (status != LATHE_OK) return status;
     }
     if (!ops->save) return LATHE_OK;
-    void *states = realloc(s->states, (size_t)(s->state_count + 1) * sizeof *s->states);
+    struct plugin_state *states =
+        grow(s->states, (size_t)s->state_count, sizeof *states);
     if (!states) return fail(&s->err, LATHE_ENOMEM, "no memory for saved state");
     s->states = states;
-    s->states[s->state_count++] =
+    states[s->state_count++] =
         (struct plugin_state){.plugin = plugin, .is_in_window = is_in_window};
     return LATHE_OK;
 }
@@ -54,23 +56,12 @@ void session_free_states(lathe_session *s) {
     s->state_count = 0;
 }
 
-static lathe_status write_bytes(const lathe_writer *to, const void *bytes,
-                                int64_t count) {
-    struct text *text = to->context;
-    if (count < 0) return LATHE_EPLUGIN;
-    text_add_bytes(text, bytes, (size_t)count);
-    return text->is_broken ? LATHE_ENOMEM : LATHE_OK;
-}
-
 static lathe_status save(lathe_session *s, struct plugin_state *state) {
     struct plugin *plugin = state->plugin;
-    const lathe_any_ops *ops = plugin->ops;
-    const lathe_writer writer = {
-        .size = sizeof writer, .context = &state->bytes, .write = write_bytes};
     text_clear(&state->bytes);
     lathe_status status = LATHE_OK;
     if (session_enter(s, 0, plugin, FUNCTION_SAVE))
-        status = ops->save(plugin->self, &writer);
+        status = plugin_save(plugin, &state->bytes);
     session_leave(s, 0, plugin, FUNCTION_SAVE);
     if (status != LATHE_OK || plugin->misuse.status != LATHE_OK)
         return session_plugin_failed(s, plugin, status, "save");

@@ -76,30 +76,12 @@ static lathe_status read_blocks(lathe_session *s, bool is_next_stage) {
 
 /* ---- the state of plugins ---- */
 
-struct cursor {
-    const char *bytes;
-    int64_t count, at;
-};
-
-static lathe_status read_bytes(const lathe_reader *from, void *bytes, int64_t count,
-                               int64_t *got) {
-    struct cursor *cursor = from->context;
-    *got = cursor->count - cursor->at < count ? cursor->count - cursor->at : count;
-    if (*got < 0) *got = 0;
-    if (*got) memcpy(bytes, cursor->bytes + cursor->at, (size_t)*got);
-    cursor->at += *got;
-    return LATHE_OK;
-}
-
 static lathe_status load(lathe_session *s, struct plugin *plugin, const void *bytes,
                          int64_t count) {
     const lathe_any_ops *ops = plugin->ops;
-    struct cursor cursor = {.bytes = bytes, .count = count};
-    const lathe_reader reader = {
-        .size = sizeof reader, .context = &cursor, .read = read_bytes};
     lathe_status status = LATHE_OK;
     if (session_enter(s, 0, plugin, FUNCTION_LOAD))
-        status = ops->load ? ops->load(plugin->self, &reader)
+        status = ops->load ? plugin_load(plugin, bytes, count)
                            : fail(&s->err, LATHE_EPLUGIN,
                                   "%s saves state and cannot load it", plugin->label);
     session_leave(s, 0, plugin, FUNCTION_LOAD);

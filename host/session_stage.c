@@ -97,7 +97,8 @@ static lathe_status take_up(lathe_session *s, const char *path) {
     s->began = clock_seconds();
     s->now.stage = stage;
     if (!s->experiment->train.keeps_slots) s->updates = 0;
-    s->is_in_epoch = s->is_made = s->is_epoch_done = s->validate_due.is_due = false;
+    s->resumes_in_epoch = s->resumes_after_update = false;
+    s->is_epoch_done = s->validate_due.is_due = false;
     return status;
 }
 

@@ -37,8 +37,8 @@ lathe_status lathe_epoch_begin(lathe_session *s) {
         session_allow(s, PLACE_RUN | PLACE_EPOCH, "lathe_epoch_begin");
     if (status != LATHE_OK) return status;
     s->place = PLACE_RUN;
-    if (s->is_in_epoch) { /* resumed: its beginning was told */
-        s->is_in_epoch = false;
+    if (s->resumes_in_epoch) {
+        s->resumes_in_epoch = false;
         take_epoch(s);
         return LATHE_OK;
     }
@@ -57,9 +57,9 @@ lathe_status lathe_epoch_begin(lathe_session *s) {
 lathe_status lathe_step_begin(lathe_session *s) {
     lathe_status status = session_allow(s, PLACE_EPOCH, "lathe_step_begin");
     if (status != LATHE_OK) return status;
-    if (s->is_made) {
-        s->is_made = false;
-        s->place = PLACE_MADE;
+    if (s->resumes_after_update) {
+        s->resumes_after_update = false;
+        s->place = PLACE_UPDATED;
         return LATHE_OK;
     }
     if (s->micro >= s->sampler.micros_per_epoch || session_is_over(s)) return LATHE_END;
@@ -69,7 +69,7 @@ lathe_status lathe_step_begin(lathe_session *s) {
     if (status != LATHE_OK) return status;
     s->window_left = sampler_window(&s->sampler, s->micro / s->sampler.accumulate);
     lathe_discard(s);
-    session_begin_interval(s);
+    session_begin_window(s);
     s->place = PLACE_WINDOW;
     return session_fire(s, POINT_STEP_BEGIN);
 }
@@ -78,9 +78,9 @@ lathe_status lathe_step_begin(lathe_session *s) {
  * otherwise a window that has begun becomes a step. */
 lathe_status lathe_batch_begin(lathe_session *s) {
     lathe_status status =
-        session_allow(s, PLACE_WINDOW | PLACE_MADE, "lathe_batch_begin");
+        session_allow(s, PLACE_WINDOW | PLACE_UPDATED, "lathe_batch_begin");
     if (status != LATHE_OK) return status;
-    if (!s->window_left || s->place == PLACE_MADE) return LATHE_END;
+    if (!s->window_left || s->place == PLACE_UPDATED) return LATHE_END;
     const char *asked = atomic_load(&s->stop_asked);
     s->now.micro = s->micro % s->sampler.accumulate;
     status = session_read_next(s);

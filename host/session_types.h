@@ -134,7 +134,7 @@ enum place {
     PLACE_READ = 16,    /* a micro-batch is there */
     PLACE_FORWARD = 32, /* … and went forward: the instances keep what backward needs */
     PLACE_REDUCED = 64,
-    PLACE_MADE = 128, /* resumed after an update: validation or epoch's end to come */
+    PLACE_UPDATED = 128, /* resumed there: validation or epoch's end to come */
     PLACE_ENDED = 256,
     PLACE_EVALUATED = 512 /* in place of a run */
 };
@@ -253,13 +253,13 @@ struct lathe_session {
     struct plugin_state *states;
     int64_t state_count;
     struct resting rest;
-    int64_t kept;      /* checkpoint files there may be; 0: all */
-    bool is_best;      /* what is saved next is the best so far */
-    bool is_saved;     /* the place of rest is in a checkpoint already */
-    bool is_in_epoch;  /* resumed in one: its beginning is not repeated */
-    bool is_visit_cut; /* the last one, because the run is to end */
-    bool forgets_stop; /* callbacks were changed: that one had stopped it is past */
-    bool is_made;      /* resumed between an update and what was due after it */
+    int64_t kept;          /* checkpoint files there may be; 0: all */
+    bool is_best;          /* what is saved next is the best so far */
+    bool is_saved;         /* the place of rest is in a checkpoint already */
+    bool resumes_in_epoch; /* whose beginning is not repeated */
+    bool is_visit_cut;     /* the last one, because the run is to end */
+    bool forgets_stop;     /* callbacks were changed: that one had stopped it is past */
+    bool resumes_after_update; /* what was due after it is still to come */
     char run_id[33];
     struct checkpoints *checkpoints;
     struct snapshot *snapshot;  /* what is being written */

@@ -138,8 +138,9 @@ static lathe_status skip(lathe_session *s) {
 }
 
 lathe_status lathe_reduce(lathe_session *s) {
-    lathe_status status = session_allow(s, PLACE_WINDOW | PLACE_MADE, "lathe_reduce");
-    if (status != LATHE_OK || s->place == PLACE_MADE) return status;
+    lathe_status status =
+        session_allow(s, PLACE_WINDOW | PLACE_UPDATED, "lathe_reduce");
+    if (status != LATHE_OK || s->place == PLACE_UPDATED) return status;
     s->place = PLACE_REDUCED;
     s->is_mean = s->is_written = s->is_skipped = false;
     s->now.gradient_norm = 0;
@@ -283,24 +284,25 @@ static lathe_status make_step(lathe_session *s) {
     s->gradients = NULL;
     s->skipped_in_a_row = 0;
     s->now.step++;
-    session_round_intervals(s);
+    session_end_window(s);
     status = session_fire(s, POINT_STEP_END);
     if (s->heed & HEED_THREADS) session_ignore_threads(s);
     return status;
 }
 
 lathe_status lathe_update(lathe_session *s) {
-    lathe_status status = session_allow(s, PLACE_REDUCED | PLACE_MADE, "lathe_update");
-    const bool is_made = s->place == PLACE_MADE;
-    if (status == LATHE_OK && !is_made && check_written(s) == LATHE_EGATE)
+    lathe_status status =
+        session_allow(s, PLACE_REDUCED | PLACE_UPDATED, "lathe_update");
+    const bool was_updated = s->place == PLACE_UPDATED;
+    if (status == LATHE_OK && !was_updated && check_written(s) == LATHE_EGATE)
         status = skip(s);
     if (status != LATHE_OK) return status;
     s->place = PLACE_EPOCH;
-    if (is_made) return LATHE_OK;
+    if (was_updated) return LATHE_OK;
     s->is_epoch_done = s->micro >= s->sampler.micros_per_epoch;
     if (s->is_epoch_done) s->epochs++;
     if (s->is_skipped)
-        session_round_intervals(s);
+        session_end_window(s);
     else
         status = make_step(s);
     if (status == LATHE_OK && (s->log_due.is_due || s->is_epoch_done))

@@ -78,7 +78,7 @@ bool session_is_complete(const lathe_session *s) {
     return false;
 }
 
-void session_begin_interval(lathe_session *s) {
+void session_begin_window(lathe_session *s) {
     s->samples_before = s->now.samples;
     s->step_before = s->now.step;
     s->windows_before = session_windows(s);
@@ -120,7 +120,7 @@ static void round_interval(lathe_session *s, struct interval *interval) {
             interval->is_due = true;
 }
 
-void session_round_intervals(lathe_session *s) {
+void session_end_window(lathe_session *s) {
     round_interval(s, &s->log_due);
     round_interval(s, &s->validate_due);
     for (int64_t i = 0; i < s->interval_count; i++) round_interval(s, &s->intervals[i]);

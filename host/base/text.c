@@ -82,6 +82,11 @@ bool text_is_clean(const char *string) {
     return true;
 }
 
+bool text_ends_with(const char *string, const char *end) {
+    const size_t length = strlen(string), tail = strlen(end);
+    return length > tail && memcmp(string + length - tail, end, tail) == 0;
+}
+
 void text_clean(char *string) {
     for (size_t left = strlen(string); left;) {
         size_t length = text_utf8(string, left);

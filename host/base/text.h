@@ -33,6 +33,8 @@ void text_finish(struct text *text);
 char *text_copy(const char *string);
 __attribute__((format(printf, 1, 2))) char *text_make(const char *format, ...);
 
+/* Does it end with `end`, and have something before that? */
+bool text_ends_with(const char *string, const char *end);
 /* Bytes of the well-formed UTF-8 sequence that `bytes` begins with; 0: there is
  * none. */
 size_t text_utf8(const char *bytes, size_t count);

@@ -47,8 +47,7 @@ static lathe_status refuse(const struct stat *info, const char *path, const char
     struct text help = {0};
     if (!is_trusted_owner(info->st_uid)) {
         fail(err, LATHE_EPERM,
-             "%s belongs to user %lu: neither root, you nor the owner of "
-             "this program",
+             "%s belongs to user %lu: neither root, you nor the owner of this program",
              what, (unsigned long)info->st_uid);
         text_add(&help,
                  "look at it, then make a copy that is yours, or run: chown root ");

@@ -126,18 +126,6 @@ void bench_close(struct bench *bench) {
     text_finish(&bench->complaints);
 }
 
-/* What a plugin took from the host while it was made goes with it, so that thousands
- * can be made. */
-static void forget_services(lathe_session *s) {
-    for (int64_t i = 0; i < s->tally_count; i++) free(s->tallies[i].numbers);
-    for (int64_t i = 0; i < s->block_count; i++) {
-        block_destroy(s->blocks[i].block, s->parameters.size);
-        free(s->blocks[i].name);
-    }
-    for (int64_t i = 0; i < s->interval_count; i++) free(s->intervals[i].name);
-    s->tally_count = s->block_count = s->interval_count = 0;
-}
-
 /* In a run, each metric has one who reports it; here instances share it. */
 static int32_t share_metric(const lathe_host *host, const lathe_metric *metric) {
     const struct plugin *plugin = host->context;
@@ -169,7 +157,7 @@ void bench_destroy(struct bench *bench, struct plugin *plugin) {
     check_doing(bench->check, "destroy");
     session_finish_plugin(bench->session, plugin);
     plugin->use = NULL;
-    forget_services(bench->session);
+    session_free_services(bench->session); /* thousands may be made */
 }
 
 bool bench_is_refusal(const struct error *err) {

@@ -28,18 +28,11 @@ static bool run_in(struct check *check, struct script *script, bool has_director
 /* ---- every reason of ending ---- */
 
 static bool fail_everywhere(struct check *check, bool has_directory) {
-    static const char *const points[] = {"run_begin",        "epoch_begin",
-                                         "step_begin",       "batch_begin",
-                                         "loss_ready",       "batch_end",
-                                         "gradients_ready",  "step_end",
-                                         "validation_begin", "validation_batch_end",
-                                         "validation_end",   "epoch_end",
-                                         "run_end"};
-    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+    for (int point = 0; point < POINT_COUNT; point++) {
         char options[96];
         struct script script = show_script(check);
-        snprintf(options, sizeof options, ", \"point\": \"%s\", \"at\": %d", points[i],
-                 has_directory ? 2 : 0);
+        snprintf(options, sizeof options, ", \"point\": \"%s\", \"at\": %d",
+                 session_point_name((enum point)point), has_directory ? 2 : 0);
         script.setup.callback = options;
         script.expects_failure = true;
         if (!run_in(check, &script, has_directory)) return false;

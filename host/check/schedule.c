@@ -137,8 +137,7 @@ static bool ask_in_any_order(const struct curve *c) {
             return check_fail(
                 c->bench->check,
                 "the factor of step %lld was %.17g and is %.17g when it is "
-                "asked for again: it is to depend on progress alone, until "
-                "observe",
+                "asked for again: it is to depend on progress alone, until observe",
                 (long long)i, forward[i], again);
     }
     return true;

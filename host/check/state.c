@@ -13,43 +13,15 @@
 #define RANDOM_TRIES 32
 enum { PURPOSE_BYTES = 600 };
 
-struct source {
-    const char *bytes;
-    size_t count, at;
-};
-
-static lathe_status write_bytes(const lathe_writer *to, const void *bytes,
-                                int64_t count) {
-    text_add_bytes(to->context, bytes, (size_t)count);
-    return LATHE_OK;
-}
-
-static lathe_status read_bytes(const lathe_reader *from, void *bytes, int64_t count,
-                               int64_t *got) {
-    struct source *source = from->context;
-    const size_t left = source->count - source->at;
-    const size_t taken = (size_t)count < left ? (size_t)count : left;
-    if (taken) memcpy(bytes, source->bytes + source->at, taken);
-    source->at += taken;
-    *got = (int64_t)taken;
-    return LATHE_OK;
-}
-
 bool state_save(struct bench *bench, struct plugin *plugin, struct text *bytes) {
-    const lathe_any_ops *ops = plugin->ops;
-    const lathe_writer to = {.size = sizeof to, .context = bytes, .write = write_bytes};
     check_doing(bench->check, "save");
-    return bench_went_well(bench, plugin, ops->save(plugin->self, &to), "save");
+    return bench_went_well(bench, plugin, plugin_save(plugin, bytes), "save");
 }
 
 lathe_status state_load(struct bench *bench, struct plugin *plugin, const void *bytes,
                         size_t count) {
-    const lathe_any_ops *ops = plugin->ops;
-    struct source source = {.bytes = bytes, .count = count};
-    const lathe_reader from = {
-        .size = sizeof from, .context = &source, .read = read_bytes};
     check_doing(bench->check, "load of %zu bytes", count);
-    return ops->load(plugin->self, &from);
+    return plugin_load(plugin, bytes, (int64_t)count);
 }
 
 static bool is_same(const struct text *a, const struct text *b) {

@@ -7,7 +7,7 @@
 
 /* Appends what the instance saves. */
 bool state_save(struct bench *bench, struct plugin *plugin, struct text *bytes);
-/* What `load` returned for these bytes, which come in pieces. */
+/* What `load` returned for these bytes. */
 lathe_status state_load(struct bench *bench, struct plugin *plugin, const void *bytes,
                         size_t count);
 

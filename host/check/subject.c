@@ -9,14 +9,10 @@
 
 #include "base/path.h"
 #include "experiment.h"
+#include "metrics.h"
 #include "options.h"
 
 /* ---- which plugin ---- */
-
-static bool ends_with(const char *text, const char *end) {
-    const size_t length = strlen(text), count = strlen(end);
-    return length >= count && !strcmp(text + length - count, end);
-}
 
 /* The library in a folder without plugin.json, where there is one alone; the
  * caller's. */
@@ -25,7 +21,7 @@ static char *find_library(const char *folder) {
     int count = 0;
     DIR *entries = opendir(folder);
     for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".so")) continue;
+        if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, ".so")) continue;
         free(found);
         found = path_join(folder, entry->d_name);
         count++;
@@ -89,12 +85,12 @@ static lathe_status read_manifest(struct subject *subject, const char *word,
     if (status == LATHE_OK) status = choose_file(word, &path, err);
     if (status != LATHE_OK) return status;
     char *beside =
-        ends_with(path, ".so") ? manifest_beside(path, subject->format) : NULL;
+        text_ends_with(path, ".so") ? manifest_beside(path, subject->format) : NULL;
     if (beside) {
         free(path);
         path = beside;
     }
-    if (ends_with(path, ".so"))
+    if (text_ends_with(path, ".so"))
         manifest_from_library(path, subject->format, &subject->manifest,
                               &subject->refused);
     else if (manifest_read(path, subject->format, &subject->manifest,
@@ -160,16 +156,6 @@ static const struct use *find_use(const struct experiment *e,
     return found;
 }
 
-static struct json *copy_without(const struct json *map, const char *const *names) {
-    struct json *copy = json_make_map();
-    for (struct json_member at = {0}; copy && json_next(map, &at);) {
-        bool is_left = true;
-        for (size_t i = 0; names[i]; i++) is_left = is_left && strcmp(names[i], at.key);
-        if (is_left) json_put(copy, at.key, json_clone(at.value));
-    }
-    return copy;
-}
-
 static lathe_status take_experiment(struct subject *subject, const char *file,
                                     struct error *err) {
     static const char *const own[] = {"use", "id", NULL};
@@ -184,7 +170,7 @@ static lathe_status take_experiment(struct subject *subject, const char *file,
     if (status != LATHE_OK && errors.count) *err = errors.items[0];
     const struct use *use = experiment ? find_use(experiment, m) : NULL;
     if (use) {
-        subject->options = copy_without(
+        subject->options = json_clone_without(
             use->options, m->kind == LATHE_KIND_OPTIMIZER ? optimizers : own);
         subject->data =
             json_clone(json_get(json_get(experiment->resolved, "data"), "train"));
@@ -319,13 +305,12 @@ static void add_callbacks(const struct subject *subject, const struct setup *set
 char *subject_experiment(const struct subject *subject, const struct setup *setup) {
     struct text text = {0};
     const uint32_t kind = subject->manifest->kind;
-    const int visits = setup->has_visits ? 3 : 1;
-    static const char *const splits[] = {"train", "validation", "test"};
+    const int splits = setup->has_visits ? SPLIT_COUNT : 1;
     text_format(&text,
                 "{\"lathe\": 1, \"name\": \"check\", \"seed\": %llu,\n\"data\": {",
                 (unsigned long long)(setup->seed & INT32_MAX));
-    for (int i = 0; i < visits; i++) {
-        text_format(&text, "%s\"%s\": ", i ? ",\n" : "", splits[i]);
+    for (int i = 0; i < splits; i++) {
+        text_format(&text, "%s\"%s\": ", i ? ",\n" : "", split_names[i]);
         add_data(subject, setup, &text);
     }
     text_add(&text, "},\n\"model\": ");

@@ -21,9 +21,8 @@
 
 #include "base/error.h"
 
-#define EXIT_USAGE                                                                     \
-    64 /* a wrong command line has an exit status, and no lathe_status                 \
-        */
+/* A wrong command line has an exit status, and no lathe_status. */
+#define EXIT_USAGE 64
 
 /* Borrowed from argv and ended by NULL; `items` is NULL while there are none. */
 struct words {

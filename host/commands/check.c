@@ -22,9 +22,8 @@ struct checking {
     struct check check;
     int is_json, counts[4], left_out;
     struct words only;
-    int needs; /* the most that a test that is asked for needs */
-    const char
-        *why_no_instance; /* why tests that need one are skipped; NULL: they run */
+    int needs;                   /* the most that a test that is asked for needs */
+    const char *why_no_instance; /* tests that need one are skipped; NULL: they run */
 };
 
 /* ---- what is printed ---- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's tools, one file each. A command gets its own arguments, argv[0] being
- * its name, and returns the exit status of DESIGN 9; it prints data on stdout, and what
- * went wrong on stderr through command_print_error. None of this is in liblathe. */
+ * its name, and returns the exit status of the program; it prints data on stdout, and
+ * what went wrong on stderr through command_print_error. None of this is in liblathe.
+ */
 #ifndef HOST_COMMANDS_COMMANDS_H
 #define HOST_COMMANDS_COMMANDS_H
 

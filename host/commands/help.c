@@ -12,17 +12,15 @@
 #define EXIT_CODES "exit-codes"
 
 static void print_overview(void) {
-    puts("lathe trains models that are put together from plugins, as one JSON file "
-         "says.\n"
+    puts("lathe trains models put together from plugins, as one JSON file says.\n"
          "\n"
          "Usage: lathe COMMAND [ARGUMENT...]\n");
     const struct command *command;
     for (size_t i = 0; (command = command_at(i)) != NULL; i++)
         printf("  %-9s %s\n", command->name, command->summary);
     puts("\n"
-         "\"lathe help COMMAND\" shows flags, examples and exit codes; \"lathe "
-         "--version\" "
-         "the versions.\n"
+         "\"lathe help COMMAND\" shows flags, examples and exit codes; "
+         "\"lathe --version\" the versions.\n"
          "Start with: lathe run manifests/fashion-mlp.json");
 }
 

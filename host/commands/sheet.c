@@ -11,14 +11,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/half.h"
 #include "base/nearest.h"
 #include "base/path.h"
 #include "commands/output.h"
-
-static bool has_suffix(const char *path, const char *suffix) {
-    const size_t length = strlen(path), tail = strlen(suffix);
-    return length > tail && !strcmp(path + length - tail, suffix);
-}
 
 static bool is_stdout(const struct sheet *sheet) {
     return !strcmp(sheet->path, "-");
@@ -46,9 +42,9 @@ static lathe_status choose_file(struct sheet *sheet) {
 
 lathe_status sheet_open(struct sheet *sheet) {
     sheet->fd = -1;
-    sheet->is_npy = has_suffix(sheet->path, ".npy");
+    sheet->is_npy = text_ends_with(sheet->path, ".npy");
     if (is_stdout(sheet)) return LATHE_OK;
-    if (!sheet->is_npy && !has_suffix(sheet->path, ".csv")) {
+    if (!sheet->is_npy && !text_ends_with(sheet->path, ".csv")) {
         fail(&sheet->err, LATHE_EINVAL, "the end of \"%.300s\" names no format",
              sheet->path);
         error_help(&sheet->err, "it ends in .csv or .npy, or is - for CSV on stdout");
@@ -67,23 +63,12 @@ lathe_status sheet_open(struct sheet *sheet) {
 
 /* ---- numbers ---- */
 
-static double half(uint16_t bits) {
-    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-    const double size = exponent == 31 ? (fraction ? NAN : INFINITY)
-                        : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                       : ldexp(fraction, -24);
-    return bits >> 15 ? -size : size;
-}
-
 static double real(const lathe_tensor *tensor, int64_t i) {
     const uint16_t *halves = tensor->data;
     if (tensor->bits == 64) return ((const double *)tensor->data)[i];
     if (tensor->bits == 32) return (double)((const float *)tensor->data)[i];
-    if (tensor->code == LATHE_FLOAT) return half(halves[i]);
-    const uint32_t bits = (uint32_t)halves[i] << 16;
-    float number;
-    memcpy(&number, &bits, sizeof number);
-    return (double)number;
+    return (double)(tensor->code == LATHE_FLOAT ? half_widen(halves[i])
+                                                : half_widen_bfloat(halves[i]));
 }
 
 static double whole(const lathe_tensor *tensor, int64_t i) {

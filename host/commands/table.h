@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which commands there are. A new one is a file, a prototype in commands.h, a row of
- * the table and a page in help.c. */
+ * the table and a page, help/<name>.txt. */
 #ifndef HOST_COMMANDS_TABLE_H
 #define HOST_COMMANDS_TABLE_H
 

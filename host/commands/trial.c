@@ -25,8 +25,8 @@
 #define LIMIT_SECONDS 10
 #define PRINTED_MAX (1 << 20)
 #define LINE_BYTES 256
-#define ANSWER                                                                         \
-    3 /* the descriptor for what the trial says: BEGUN, then a struct error */
+/* The descriptor for what the trial says: BEGUN, then a struct error. */
+#define ANSWER 3
 #define BEGUN "lathe " LATHE_VERSION
 
 extern char **environ;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* Whole runs on a disk that fails: at each call that writes, makes or renames a file of
  * the run, once or from then on, with each error that a disk has; and runs that are
  * killed in that call. */

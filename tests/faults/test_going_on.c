@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* What others' trainers got wrong when a run went on: the order of its data, its rates,
  * its epochs, what callbacks had seen, which files are kept. */
 #include "support/scratch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* A checkpoint that is not one to go on from, by every way in which it can be so: it is
  * refused before anything changes, and when it is put right the run ends in the same
  * bits. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* Plugins that fail on the way: data that cannot be read at some step, or is not
  * finite; state that a callback cannot save or load. The run stops there, says whose
  * fault it was, and ends in the same bits once that is mended. */

@@ -19,7 +19,7 @@ static void fill(float *block, uint64_t which) {
     for (int64_t i = 0; i < SIZE; i++) block[i] = draw(which * SIZE + (uint64_t)i);
 }
 
-/* The tree as DESIGN 8 writes it, on numbers; absent leaves are left out. */
+/* The tree as passes.h writes it, on numbers; absent leaves are left out. */
 static float reference(float *const *shards, int count, int64_t at) {
     float g[16];
     int is_there[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* A run that is killed anywhere and goes on ends in the same bits as one that never
  * stopped: weights, metrics.jsonl, the files of callbacks. */
 #include "support/scratch.h"

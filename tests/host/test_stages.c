@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* labels: no-tsan */
+/* labels: no-tsan no-valgrind */
 /* Stages: one training after another on the same weights, some of them frozen; and a
  * run that is killed on either side of a boundary. */
 #include <math.h>

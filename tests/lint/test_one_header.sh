@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Each third-party header is included by one file (DESIGN: one header, one file).
+# Each third-party header is included by one file (host/README.md).
 source "$(dirname "$0")/lint.bash"
 
 # owner HEADER: the files, as a pattern, that may include it; nothing: anybody

@@ -19,7 +19,7 @@ struct checkpoint {
     } state;
 };
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     const lathe_checkpoints *files = host->extension(host, LATHE_CHECKPOINTS);
     if (!files)
         return lathe_fail(host, LATHE_EPLUGIN, "this host does not offer %s",
@@ -71,19 +71,17 @@ static lathe_status save(void *self, const lathe_writer *to) {
     return to->write(to, &c->state, sizeof c->state);
 }
 
+/* The best value of another metric is no measure for this one. */
 static lathe_status load(void *self, const lathe_reader *from) {
     struct checkpoint *c = self;
-    struct state found[2]; /* room for more than there may be */
-    int64_t got = 0;
-    lathe_status status = from->read(from, found, sizeof found, &got);
-    if (status != LATHE_OK) return status;
-    if (got != sizeof *found ||
-        memcmp(found->magic, c->state.magic, sizeof found->magic) != 0 ||
-        !memchr(found->watch, 0, sizeof found->watch))
+    struct state found;
+    if (lathe_read_state(from, &found, sizeof found) != LATHE_OK ||
+        memcmp(found.magic, c->state.magic, sizeof found.magic) != 0 ||
+        !memchr(found.watch, 0, sizeof found.watch))
         return lathe_fail(c->host, LATHE_EDATA, "this is not a state of checkpoint");
-    if (!strcmp(found->watch, c->state.watch)) c->state = *found;
+    if (!strcmp(found.watch, c->state.watch)) c->state = found;
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .save = save, .load = load,
+LATHE_CALLBACK(.create = create, .destroy = free, .save = save, .load = load,
                .step_end = step_end, .validation_end = look, .epoch_end = look);

@@ -74,9 +74,8 @@ static lathe_status save(void *self, const lathe_writer *to) {
 static lathe_status load(void *self, const lathe_reader *from) {
     struct csv *csv = self;
     struct state state;
-    lathe_status status = lathe_read_all(from, &state, sizeof state);
-    if (status == LATHE_EIO) return status;
-    if (status != LATHE_OK || memcmp(state.magic, csv->state.magic, 8) != 0 ||
+    if (lathe_read_state(from, &state, sizeof state) != LATHE_OK ||
+        memcmp(state.magic, csv->state.magic, sizeof state.magic) != 0 ||
         state.length < 0)
         return lathe_fail(csv->host, LATHE_EDATA, "this is not the state of csv");
     csv->state = state;

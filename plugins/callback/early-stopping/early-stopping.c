@@ -22,7 +22,7 @@ struct early_stopping {
     } state;
 };
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct early_stopping *e = calloc(1, sizeof *e);
     if (!e) return lathe_fail(host, LATHE_ENOMEM, "no memory for early-stopping");
     e->host = host;
@@ -42,23 +42,28 @@ static int is_higher_better(const struct early_stopping *e) {
     return lathe_is_higher_better(e->host, e->watch);
 }
 
+static int is_better(const struct early_stopping *e, double value) {
+    double best = e->state.best;
+    if (isnan(best)) return !isnan(value);
+    return (is_higher_better(e) ? value - best : best - value) > e->min_delta;
+}
+
 static lathe_status judge(struct early_stopping *e, const char *what) {
     struct state *state = &e->state;
     double value;
     if (!e->host->value(e->host, e->metric, &value)) return LATHE_OK;
-    double gain = is_higher_better(e) ? value - state->best : state->best - value;
-    if (gain > e->min_delta || (isnan(state->best) && !isnan(value))) {
+    if (is_better(e, value)) {
         state->best = value;
         state->stale = 0;
-    } else if (++state->stale >= e->patience) {
-        char reason[256];
-        snprintf(reason, sizeof reason, "%s has not improved on %.4g for %lld %s%s",
-                 e->watch, state->best, (long long)state->stale, what,
-                 state->stale == 1 ? "" : "s");
-        e->host->request(e->host, LATHE_REQUEST_STOP, reason);
-        return LATHE_STOP;
+        return LATHE_OK;
     }
-    return LATHE_OK;
+    if (++state->stale < e->patience) return LATHE_OK;
+    char reason[256];
+    snprintf(reason, sizeof reason, "%s has not improved on %.4g for %lld %s%s",
+             e->watch, state->best, (long long)state->stale, what,
+             state->stale == 1 ? "" : "s");
+    e->host->request(e->host, LATHE_REQUEST_STOP, reason);
+    return LATHE_STOP;
 }
 
 /* Metrics of training are judged by the epoch, all others where they are fresh. */
@@ -80,21 +85,19 @@ static lathe_status save(void *self, const lathe_writer *to) {
     return to->write(to, &e->state, sizeof e->state);
 }
 
+/* The best value of another metric is no measure for this one. */
 static lathe_status load(void *self, const lathe_reader *from) {
     struct early_stopping *e = self;
-    struct state found[2]; /* room for more than there may be */
-    int64_t got = 0;
-    lathe_status status = from->read(from, found, sizeof found, &got);
-    if (status != LATHE_OK) return status;
-    if (got != sizeof *found ||
-        memcmp(found->magic, e->state.magic, sizeof found->magic) != 0 ||
-        !memchr(found->watch, 0, sizeof found->watch) || found->stale < 0 ||
-        found->stale > STALE_MAX)
+    struct state found;
+    if (lathe_read_state(from, &found, sizeof found) != LATHE_OK ||
+        memcmp(found.magic, e->state.magic, sizeof found.magic) != 0 ||
+        !memchr(found.watch, 0, sizeof found.watch) || found.stale < 0 ||
+        found.stale > STALE_MAX)
         return lathe_fail(e->host, LATHE_EDATA,
                           "this is not a state of early-stopping");
-    if (!strcmp(found->watch, e->state.watch)) e->state = *found;
+    if (!strcmp(found.watch, e->state.watch)) e->state = found;
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .save = save, .load = load,
+LATHE_CALLBACK(.create = create, .destroy = free, .save = save, .load = load,
                .validation_end = validation_end, .epoch_end = epoch_end);

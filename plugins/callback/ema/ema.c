@@ -14,7 +14,7 @@
 struct ema {
     const lathe_host *host;
     double decay;
-    int64_t is_warmed_up, validates;
+    int64_t has_warmup, validates;
     float *average;
     struct state {
         char magic[8];
@@ -22,12 +22,12 @@ struct ema {
     } state;
 };
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct ema *e = calloc(1, sizeof *e);
     if (!e) return lathe_fail(host, LATHE_ENOMEM, "no memory for ema");
     e->host = host;
     e->decay = lathe_number(host, "decay");
-    e->is_warmed_up = lathe_integer(host, "warmup");
+    e->has_warmup = lathe_integer(host, "warmup");
     e->validates = lathe_integer(host, "validate");
     e->average = host->block(host, "average");
     e->state = (struct state){.magic = "averages"};
@@ -41,15 +41,15 @@ static lathe_status make(const lathe_host *host, void **self) {
 
 static float decay_of(const struct ema *e) {
     const double t = (double)e->state.updates, warm = (1 + t) / (10 + t);
-    return (float)(e->is_warmed_up && warm < e->decay ? warm : e->decay);
+    return (float)(e->has_warmup && warm < e->decay ? warm : e->decay);
 }
 
 static lathe_status step_end(void *self, const lathe_moment *at) {
     struct ema *e = self;
     lathe_parameter_view p = {.size = sizeof p};
     const float *weights = e->host->weights(e->host, LATHE_READ);
-    const float decay =
-        e->state.updates ? decay_of(e) : 0; /* the first is all there is */
+    /* The first weights are all there is to average. */
+    const float decay = e->state.updates ? decay_of(e) : 0;
     (void)at;
     for (int64_t i = 0; e->host->parameter(e->host, i, &p) == LATHE_OK; i++)
         average_update(p.count, p.flags & LATHE_BUFFER ? 0 : decay, weights + p.offset,
@@ -72,16 +72,14 @@ static lathe_status save(void *self, const lathe_writer *to) {
 
 static lathe_status load(void *self, const lathe_reader *from) {
     struct ema *e = self;
-    struct state found[2]; /* room for more than there may be */
-    int64_t got = 0;
-    lathe_status status = from->read(from, found, sizeof found, &got);
-    if (status != LATHE_OK) return status;
-    if (got != sizeof *found || found->updates < 0 || found->updates > UPDATES_MAX ||
-        memcmp(found->magic, e->state.magic, sizeof found->magic) != 0)
+    struct state found;
+    if (lathe_read_state(from, &found, sizeof found) != LATHE_OK ||
+        memcmp(found.magic, e->state.magic, sizeof found.magic) != 0 ||
+        found.updates < 0 || found.updates > UPDATES_MAX)
         return lathe_fail(e->host, LATHE_EDATA, "this is not a state of ema");
-    e->state = *found;
+    e->state = found;
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .save = save, .load = load,
+LATHE_CALLBACK(.create = create, .destroy = free, .save = save, .load = load,
                .step_end = step_end, .validation_begin = validation_begin);

@@ -88,9 +88,8 @@ static lathe_status loss_ready(void *self, const lathe_moment *at) {
     h->is_told = 1;
     h->left--;
     lathe_log(h->host, LATHE_LOG_WARNING,
-              "the loss is %g in micro-batch %lld of the "
-              "step after %lld",
-              at->loss, (long long)at->micro + 1, (long long)at->step);
+              "the loss is %g in micro-batch %lld of the step after %lld", at->loss,
+              (long long)at->micro + 1, (long long)at->step);
     const int64_t samples = look_at_samples(h, at->batch), weights = look_at_weights(h);
     if (!samples && !weights)
         lathe_log(h->host, LATHE_LOG_WARNING,

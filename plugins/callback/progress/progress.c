@@ -271,7 +271,7 @@ static int is_utf8(void) {
     return is;
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct progress *p = calloc(1, sizeof *p);
     if (!p) return lathe_fail(host, LATHE_ENOMEM, "no memory for progress");
     const char *no_color = getenv("NO_COLOR");
@@ -363,7 +363,7 @@ static lathe_status run_end(void *self, const lathe_moment *at) {
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .run_begin = run_begin,
+LATHE_CALLBACK(.create = create, .destroy = free, .run_begin = run_begin,
                .epoch_begin = epoch_begin, .step_end = step_end,
                .validation_begin = validation_begin, .validation_end = validation_end,
                .epoch_end = epoch_end, .run_end = run_end);

@@ -13,7 +13,7 @@ struct timer {
     const lathe_profile *profile;
 };
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct timer *t = malloc(sizeof *t);
     if (!t) return lathe_fail(host, LATHE_ENOMEM, "no memory for timer");
     t->host = host;
@@ -61,4 +61,4 @@ static lathe_status run_end(void *self, const lathe_moment *at) {
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .run_end = run_end);
+LATHE_CALLBACK(.create = create, .destroy = free, .run_end = run_end);

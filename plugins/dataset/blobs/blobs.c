@@ -43,7 +43,7 @@ static void draw_point(lathe_key key, int64_t position, double scale,
     }
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     int64_t features = lathe_integer(host, "features");
     int64_t classes = lathe_integer(host, "classes");
     uint64_t seed = (uint64_t)lathe_integer(host, "seed");
@@ -104,5 +104,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return LATHE_OK;
 }
 
-LATHE_DATASET(.create = make, .destroy = free, .describe = describe,
+LATHE_DATASET(.create = create, .destroy = free, .describe = describe,
               .read = read_samples);

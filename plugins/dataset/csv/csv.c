@@ -135,7 +135,7 @@ static void destroy(void *self) {
     free(csv);
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct reading reading = {0};
     struct csv *csv = calloc(1, sizeof *csv);
     if (!csv) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
@@ -188,5 +188,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return LATHE_OK;
 }
 
-LATHE_DATASET(.create = make, .destroy = destroy, .describe = describe,
+LATHE_DATASET(.create = create, .destroy = destroy, .describe = describe,
               .read = read_samples);

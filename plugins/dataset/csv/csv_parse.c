@@ -130,9 +130,8 @@ int csv_compare(const struct csv_field *a, const struct csv_field *b) {
 
 /* ---- numbers ---- */
 
-#define DIGITS_MAX                                                                     \
-    24 /* kept: enough to round a float, the rest only move the point                  \
-        */
+/* Digits that are kept: enough to round a float, the rest only move the point. */
+#define DIGITS_MAX 24
 
 struct decimal {
     char digits[DIGITS_MAX + 1];

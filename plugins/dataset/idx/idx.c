@@ -83,8 +83,7 @@ static lathe_status read_magic(const lathe_host *host, struct file *file,
         return lathe_fail(
             host, LATHE_EDATA,
             "%s: starts with %02x %02x %02x %02x; an IDX file starts with "
-            "00 00, a type (08 09 0b 0c 0d 0e) and its dimensions (01 to "
-            "08)",
+            "00 00, a type (08 09 0b 0c 0d 0e) and its dimensions (01 to 08)",
             file->path, bytes[0], bytes[1], bytes[2], bytes[3]);
     if (file->rank < 1 || file->rank > DIMENSIONS_MAX)
         return lathe_fail(host, LATHE_EDATA,
@@ -93,8 +92,7 @@ static lathe_status read_magic(const lathe_host *host, struct file *file,
     if (count < 4 + 4 * file->rank)
         return lathe_fail(
             host, LATHE_EDATA,
-            "%s: is cut short in its header: %lld bytes, %d dimensions need "
-            "%d",
+            "%s: is cut short in its header: %lld bytes, %d dimensions need %d",
             file->path, (long long)count, file->rank, 4 + 4 * file->rank);
     return LATHE_OK;
 }
@@ -195,8 +193,7 @@ static lathe_status check_finite(const lathe_host *host, const struct idx *idx) 
         if (!isfinite(scale_value(idx, at)))
             return lathe_fail(
                 host, LATHE_EDATA,
-                "%s: sample %lld holds %g; an input must be a finite 32-bit "
-                "float",
+                "%s: sample %lld holds %g; an input must be a finite 32-bit float",
                 images->path, (long long)(i / images->sample),
                 read_value(images->type, at));
     }
@@ -263,7 +260,7 @@ static void prepare_bytes(struct idx *idx) {
     }
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct idx *idx = calloc(1, sizeof *idx);
     if (!idx) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     idx->mean = lathe_number(host, "mean");
@@ -334,5 +331,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return LATHE_OK;
 }
 
-LATHE_DATASET(.create = make, .destroy = free, .describe = describe,
+LATHE_DATASET(.create = create, .destroy = free, .describe = describe,
               .read = read_samples);

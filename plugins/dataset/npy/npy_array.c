@@ -168,10 +168,9 @@ lathe_status npy_array_open(const lathe_host *host, const char *name, const void
         npy_array_shape(array, shape, sizeof shape);
         return lathe_fail(
             host, LATHE_EDATA,
-            "%s: is %s: %lld bytes of numbers, its header (%s, %s) asks for "
-            "%lld",
-            name, found < wanted ? "cut short" : "too long", (long long)found,
-            header.descr, shape, (long long)wanted);
+            "%s: is %s: %lld bytes of numbers, its header (%s, %s) asks for %lld", name,
+            found < wanted ? "cut short" : "too long", (long long)found, header.descr,
+            shape, (long long)wanted);
     }
     array->values = (const unsigned char *)text + length;
     return header.is_fortran && array->rank > 1 ? turn_to_c_order(host, array, wanted)

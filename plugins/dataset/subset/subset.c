@@ -75,7 +75,7 @@ static lathe_status open_inner(const lathe_host *host, struct subset *subset) {
     return LATHE_OK;
 }
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct subset *subset = calloc(1, sizeof *subset);
     if (!subset) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     lathe_status status = open_inner(host, subset);
@@ -134,5 +134,5 @@ static lathe_status read_samples(void *self, const int64_t *indices,
     return status;
 }
 
-LATHE_DATASET(.create = make, .destroy = free, .describe = describe,
+LATHE_DATASET(.create = create, .destroy = free, .describe = describe,
               .read = read_samples);

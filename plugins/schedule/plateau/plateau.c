@@ -111,16 +111,14 @@ static int is_ours(const struct state *found, const struct state *present) {
 /* The rate that was reached stays, whatever is watched from now on. */
 static lathe_status load(void *self, const lathe_reader *from) {
     struct plateau *p = self;
-    struct state found[2]; /* room for more than there may be */
-    int64_t got = 0;
-    lathe_status status = from->read(from, found, sizeof found, &got);
-    if (status != LATHE_OK) return status;
-    if (got != sizeof *found || !is_ours(found, &p->state))
+    struct state found;
+    if (lathe_read_state(from, &found, sizeof found) != LATHE_OK ||
+        !is_ours(&found, &p->state))
         return lathe_fail(p->host, LATHE_EDATA, "this is not a state of plateau");
-    if (strcmp(found->watch, p->state.watch) == 0)
-        p->state = *found;
+    if (strcmp(found.watch, p->state.watch) == 0)
+        p->state = found;
     else
-        p->state.factor = found->factor;
+        p->state.factor = found.factor;
     return LATHE_OK;
 }
 

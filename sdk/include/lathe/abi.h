@@ -65,8 +65,7 @@ struct lathe_reader;
 
 /* The exported constant. */
 typedef struct lathe_plugin {
-    uint32_t
-        size; /* sizeof(lathe_plugin) in the headers the plugin was compiled with */
+    uint32_t size;   /* sizeof(lathe_plugin) in the headers it was compiled with */
     uint32_t kind;   /* LATHE_KIND_* */
     uint32_t built;  /* LATHE_ABI_MINOR of those headers; information, never a reason */
     uint32_t needs;  /* lowest minor the plugin can live with */
@@ -116,8 +115,8 @@ typedef struct lathe_any_ops {
 #endif
 
 /* LATHE_PLUGIN_ fills the table and exports it; use it through LATHE_CALLBACK and
- * friends. C11    LATHE_CALLBACK(.create = make, .step_end = f); C++17
- * LATHE_CALLBACK(o.create = make; o.step_end = f); A function of the wrong type is a
+ * friends. C11    LATHE_CALLBACK(.create = create, .step_end = f); C++17
+ * LATHE_CALLBACK(o.create = create; o.step_end = f); A function of the wrong type is a
  * compile error in both. */
 #ifdef __cplusplus
 #define LATHE_PLUGIN_(kind_, type, ...)                                                \

@@ -41,8 +41,7 @@ typedef struct lathe_moment {
     const char *split;        /* "train", "validation", "test" */
     const char *reason;       /* run_end: "completed", "stopped", …; else NULL */
     const lathe_batch *batch; /* batch points: the micro-batch, all slices; else NULL */
-    const lathe_tensor
-        *outputs; /* [outputs of the model], same rows; NULL: not wanted */
+    const lathe_tensor *outputs; /* [outputs], of the same rows; NULL: not wanted */
 } lathe_moment;
 #define LATHE_MOMENT_SIZE_1_0 128u
 

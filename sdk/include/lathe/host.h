@@ -18,8 +18,7 @@
 /* A number that is reported as a sum and a weight and shown as their quotient. */
 typedef struct lathe_metric {
     uint32_t size, flags;
-    const char
-        *name; /* "accuracy"; in records "train/accuracy", "validation/accuracy" */
+    const char *name; /* "accuracy"; in records "train/accuracy", … */
 } lathe_metric;
 #define LATHE_METRIC_SIZE_1_0 16u
 

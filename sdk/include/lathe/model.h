@@ -55,8 +55,8 @@ typedef struct lathe_model_plan {
 /* Where the parameters lie. Valid during bind. */
 typedef struct lathe_layout {
     uint32_t size, parameter_count;
-    const int64_t
-        *offset; /* of parameter i in every block, in floats; 64-byte aligned */
+    /* Of parameter i in every block, in floats; each parameter is 64-byte aligned. */
+    const int64_t *offset;
     const uint8_t *trainable; /* 0: frozen, has no place in the gradient block */
     int64_t rows_max;         /* no slice will have more */
 } lathe_layout;

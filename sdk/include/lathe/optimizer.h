@@ -8,8 +8,7 @@
 #include "host.h"
 
 /* ops->flags */
-#define LATHE_ELEMENTWISE                                                              \
-    1u /* spans may be cut anywhere; else: one whole parameter each */
+#define LATHE_ELEMENTWISE 1u /* spans may be cut anywhere; else: a whole parameter */
 
 /* span->flags */
 #define LATHE_DECAYS 1u /* weight decay applies to these weights */

@@ -24,13 +24,24 @@ typedef struct lathe_reader {
                          int64_t *got);
 } lathe_reader;
 
-/* Reads exactly `count` bytes; LATHE_EDATA when fewer are left. */
+/* Fills `bytes` with the next `count` bytes; LATHE_EDATA when fewer are left. */
 static inline lathe_status lathe_read_all(const lathe_reader *from, void *bytes,
                                           int64_t count) {
     int64_t got = 0;
     lathe_status status = from->read(from, bytes, count, &got);
     if (status != LATHE_OK) return status;
     return got == count ? LATHE_OK : LATHE_EDATA;
+}
+
+/* For load: fills `state` with all there is, which must be `count` bytes; LATHE_EDATA
+ * when there are fewer or more. Look at what was read before you take it over. */
+static inline lathe_status lathe_read_state(const lathe_reader *from, void *state,
+                                            int64_t count) {
+    char more;
+    int64_t got = 0;
+    lathe_status status = lathe_read_all(from, state, count);
+    if (status == LATHE_OK) status = from->read(from, &more, 1, &got);
+    return status == LATHE_OK && got ? LATHE_EDATA : status;
 }
 
 #endif

@@ -52,6 +52,14 @@ static void strings_are_escaped(void **state) {
     text_finish(&text);
 }
 
+static void an_end_has_something_before_it(void **state) {
+    (void)state;
+    assert_true(text_ends_with("weights.npy", ".npy"));
+    assert_false(text_ends_with(".npy", ".npy"));
+    assert_false(text_ends_with("weights.npy.gz", ".npy"));
+    assert_false(text_ends_with("py", ".npy"));
+}
+
 static void expect_number(double number, const char *full, const char *shortest) {
     struct text text = {0};
     text_json_number(&text, number);
@@ -161,6 +169,7 @@ int main(void) {
         cmocka_unit_test(text_grows_by_pieces),
         cmocka_unit_test(a_broken_text_stays_as_it_is),
         cmocka_unit_test(strings_are_escaped),
+        cmocka_unit_test(an_end_has_something_before_it),
         cmocka_unit_test(numbers_are_spelled_as_json_has_them),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(numbers_are_read_to_their_end),

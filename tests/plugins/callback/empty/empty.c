@@ -3,7 +3,7 @@
  * measured with it is the host's own. */
 #include <lathe/callback.h>
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     (void)host;
     *self = NULL;
     return LATHE_OK;
@@ -15,6 +15,6 @@ static lathe_status nothing(void *self, const lathe_moment *at) {
     return LATHE_OK;
 }
 
-LATHE_CALLBACK(.create = make, .step_begin = nothing, .batch_begin = nothing,
+LATHE_CALLBACK(.create = create, .step_begin = nothing, .batch_begin = nothing,
                .loss_ready = nothing, .batch_end = nothing, .gradients_ready = nothing,
                .step_end = nothing);

@@ -39,15 +39,13 @@ static lathe_status save(void *self, const lathe_writer *to) {
 
 static lathe_status load(void *self, const lathe_reader *from) {
     struct ledger *l = self;
-    struct state found[2]; /* room for more than there may be */
-    int64_t got = 0;
+    struct state found;
     if (!strcmp(l->fails, "load"))
         return lathe_fail(l->host, LATHE_EPLUGIN, "the ledger cannot be loaded");
-    lathe_status status = from->read(from, found, sizeof found, &got);
-    if (status != LATHE_OK) return status;
-    if (got != sizeof *found || memcmp(found->magic, l->state.magic, 8) != 0)
+    if (lathe_read_state(from, &found, sizeof found) != LATHE_OK ||
+        memcmp(found.magic, l->state.magic, sizeof found.magic) != 0)
         return lathe_fail(l->host, LATHE_EDATA, "this is not a state of ledger");
-    l->state = *found;
+    l->state = found;
     return LATHE_OK;
 }
 

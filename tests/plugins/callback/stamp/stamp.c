@@ -14,7 +14,7 @@ struct stamp {
     int64_t stop;
 };
 
-static lathe_status make(const lathe_host *host, void **self) {
+static lathe_status create(const lathe_host *host, void **self) {
     struct stamp *stamp = calloc(1, sizeof *stamp);
     if (stamp == NULL) return lathe_fail(host, LATHE_ENOMEM, "out of memory");
     stamp->host = host;
@@ -56,5 +56,5 @@ static lathe_status run_end(void *self, const lathe_moment *at) {
     return fclose(file) == 0 ? LATHE_OK : LATHE_EIO;
 }
 
-LATHE_CALLBACK(.create = make, .destroy = free, .step_end = step_end,
+LATHE_CALLBACK(.create = create, .destroy = free, .step_end = step_end,
                .run_end = run_end);
