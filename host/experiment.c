@@ -141,6 +141,7 @@ static struct json *copy_given(const struct json *given) {
         if (strcmp(json_key_at(given, i), "origin") != 0 &&
             strcmp(json_key_at(given, i), "plugin_path") != 0 &&
             strcmp(json_key_at(given, i), "run") != 0 &&
+            strcmp(json_key_at(given, i), "from") != 0 &&
             !json_put(copy, json_key_at(given, i), json_clone(json_at(given, i)))) {
             json_close(copy);
             copy = NULL;

@@ -253,13 +253,14 @@ struct lathe_session {
     struct plugin_state *states;
     int64_t state_count;
     struct resting rest;
-    int64_t kept;      /* checkpoint files there may be; 0: all */
-    bool is_best;      /* what is saved next is the best so far */
-    bool is_saved;     /* the place of rest is in a checkpoint already */
-    bool is_in_epoch;  /* resumed in one: its beginning is not repeated */
-    bool is_visit_cut; /* the last one, because the run is to end */
-    bool forgets_stop; /* callbacks were changed: that one had stopped it is past */
-    bool is_made;      /* resumed between an update and what was due after it */
+    int64_t kept;        /* checkpoint files there may be; 0: all */
+    bool is_best;        /* what is saved next is the best so far */
+    bool is_saved;       /* the place of rest is in a checkpoint already */
+    bool is_in_epoch;    /* resumed in one: its beginning is not repeated */
+    bool is_visit_cut;   /* the last one, because the run is to end */
+    bool forgets_stop;   /* callbacks were changed: that one had stopped it is past */
+    bool is_begun_again; /* resumed, from what the run began from */
+    bool is_made;        /* resumed between an update and what was due after it */
     char run_id[33];
     struct checkpoints *checkpoints;
     struct snapshot *snapshot;  /* what is being written */
@@ -267,6 +268,7 @@ struct lathe_session {
     char *origin_path;
     struct json *saved;        /* … and what plugins were at work */
     struct json *before;       /* … and the experiment that made it */
+    struct json *from;         /* which checkpoint this run began from; NULL: none */
     char *own_experiment;      /* of the run that goes on: a path, or text */
     const char **plugin_paths; /* given now, then those of the run before */
 };
