@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The password of a secret key, from whoever uses it: typed at the terminal, or the
  * first line of the file that $LATHE_PASSWORD_FILE names, which may be a descriptor
- * (/dev/fd/3). Never an argument or a variable of its own: other processes see those. */
+ * (/dev/fd/3). Never an argument or a variable of its own: other processes see
+ * those. */
 #ifndef HOST_COMMANDS_PASSWORD_H
 #define HOST_COMMANDS_PASSWORD_H
 
