@@ -97,19 +97,20 @@ static lathe_status stage(struct again *again, lathe_session *s) {
     return e == LATHE_END ? LATHE_OK : e;
 }
 
-lathe_status again_run(void *context, lathe_session *s) {
+lathe_status again_run(void *context, lathe_session *session) {
     struct again *again = context;
     if (again->begun) again->begun(again->context);
-    lathe_status e = lathe_run_begin(s);
-    if (e == LATHE_OK) e = look(again, s);
-    while (e == LATHE_OK && (e = judge_end(again, s)) == LATHE_OK &&
-           (e = lathe_stage_begin(s)) == LATHE_OK)
-        e = stage(again, s);
-    again->status = lathe_run_end(s, e);
+    lathe_status e = lathe_run_begin(session);
+    if (e == LATHE_OK) e = look(again, session);
+    while (e == LATHE_OK && (e = judge_end(again, session)) == LATHE_OK &&
+           (e = lathe_stage_begin(session)) == LATHE_OK)
+        e = stage(again, session);
+    again->status = lathe_run_end(session, e);
     const bool is_stopped =
-        lathe_reason(s) && (!strcmp(lathe_reason(s), "interrupted") ||
-                            !strcmp(lathe_reason(s), "preempted"));
-    again->is_done = !is_stopped || again->goes_on ||
-                     (again->end == AGAIN_CUT && lathe_now(s)->step >= again->last);
+        lathe_reason(session) && (!strcmp(lathe_reason(session), "interrupted") ||
+                                  !strcmp(lathe_reason(session), "preempted"));
+    again->is_done =
+        !is_stopped || again->goes_on ||
+        (again->end == AGAIN_CUT && lathe_now(session)->step >= again->last);
     return again->status;
 }

@@ -31,7 +31,7 @@ struct again {
     struct json *weights; /* [{"step", "sha256"}], the caller's */
 };
 
-/* Turns the session to its end; `again` is a struct again. For struct turn. */
-lathe_status again_run(void *again, lathe_session *session);
+/* Turns the session to its end; `context` is a struct again. For struct turn. */
+lathe_status again_run(void *context, lathe_session *session);
 
 #endif
