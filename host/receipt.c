@@ -225,6 +225,7 @@ lathe_status receipt_make(const char *run, struct json **receipt, struct error *
     if (!status) status = put_checkpoints(&making);
     if (!status && making.is_broken)
         status = fail(err, LATHE_ENOMEM, "no memory for a receipt");
+    if (status && err && !err->where[0]) error_where(err, "%s", run);
     if (status)
         json_close(making.receipt);
     else
