@@ -63,8 +63,9 @@ static lathe_status take(char byte, char *password, size_t *length, size_t size,
     return LATHE_OK;
 }
 
-/* Keys come one by one and raise no signal, so that none leaves the terminal mute. */
-static lathe_status read_terminal(int fd, char *password, size_t size,
+/* Keys come one by one and raise no signal, so that none leaves the terminal mute; it
+ * is before it asks. */
+static lathe_status read_terminal(int fd, const char *key, char *password, size_t size,
                                   struct error *err) {
     struct termios before, mute;
     size_t length = 0;
@@ -75,6 +76,7 @@ static lathe_status read_terminal(int fd, char *password, size_t size,
     mute = before;
     mute.c_lflag &= ~(tcflag_t)(ECHO | ICANON | ISIG);
     tcsetattr(fd, TCSAFLUSH, &mute);
+    dprintf(fd, "Password of %s: ", key);
     while (!status) {
         char byte;
         ssize_t got = read(fd, &byte, 1);
@@ -82,6 +84,7 @@ static lathe_status read_terminal(int fd, char *password, size_t size,
         status = got == 1 ? take(byte, password, &length, size, err)
                           : fail(err, LATHE_EPERM, "no password was given");
     }
+    dprintf(fd, "\n");
     tcsetattr(fd, TCSAFLUSH, &before);
     password[length] = '\0';
     return status == LATHE_END ? LATHE_OK : status;
@@ -99,9 +102,7 @@ lathe_status password_ask(void *key, char *password, size_t size, struct error *
                    "name a file whose first line it is: " PASSWORD_FILE "=/dev/fd/3");
         return LATHE_EPERM;
     }
-    dprintf(terminal, "Password of %s: ", (const char *)key);
-    lathe_status status = read_terminal(terminal, password, size, err);
-    dprintf(terminal, "\n");
+    lathe_status status = read_terminal(terminal, key, password, size, err);
     close(terminal);
     return status;
 }

@@ -50,7 +50,22 @@ has out 'there is no terminal to ask for it'
 has out 'LATHE_PASSWORD_FILE=/dev/fd/3'
 
 # ---- a terminal, which shows nothing of it ----
-type_in() { tried="typed: $1"; { sleep 0.3; printf "$1"; sleep 0.3; } | script -qec ./ask /dev/null >out; }
+# type_in KEYS: once it asks
+type_in() {
+    tried="typed: $1"
+    rm -f keys out
+    mkfifo keys
+    script -qefc ./ask /dev/null <keys >out &
+    exec 4>keys
+    for _ in $(seq 500); do
+        grep -q 'Password of' out && break
+        sleep 0.02
+    done
+    # shellcheck disable=SC2059
+    printf "$1" >&4
+    wait $!
+    exec 4>&-
+}
 if command -v script >/dev/null; then
     type_in 'secret\r'
     has out 'Password of my.key: '
