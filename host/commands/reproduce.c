@@ -17,6 +17,7 @@
 #include "commands/turn.h"
 
 #define EXIT_DIFFER 1
+#define ENDLESS "1000000h" /* a century */
 
 struct reproduction {
     /* as asked for */
@@ -27,7 +28,10 @@ struct reproduction {
     /* what it is made of */
     struct side first, second;
     struct scope scope;
-    const char **search; /* plugin_paths, then the run's */
+    const char **search;    /* plugin_paths, then the run's */
+    const char **overrides; /* what keeps a time from ending it, then those given */
+    char *until;            /* the former */
+    bool is_timed;
     char *experiment, *parent, *fresh;
     bool is_made;         /* parent is ours */
     struct json *changed; /* since the first time */
@@ -36,23 +40,53 @@ struct reproduction {
 
 /* ---- what is to be done ---- */
 
-static bool is_time(const struct json *until) {
+/* Puts a time that is never over in the place of each; false: there is none. */
+static bool lengthen(struct json *until) {
     struct duration duration;
+    bool is_one = json_kind(until) == JSON_TEXT &&
+                  duration_parse(json_text(until), &duration, NULL) == LATHE_OK &&
+                  duration.unit == DURATION_SECONDS && json_set_text(until, ENDLESS);
     for (size_t i = 0; i < json_size(until); i++)
-        if (is_time(json_at(until, i))) return true;
-    return json_kind(until) == JSON_TEXT &&
-           duration_parse(json_text(until), &duration, NULL) == LATHE_OK &&
-           duration.unit == DURATION_SECONDS;
+        if (lengthen(json_at(until, i))) is_one = true;
+    return is_one;
 }
 
-/* Is a bound of the run a time? Then the run does not know where it ended. */
-static bool is_timed(const struct json *resolved) {
-    const struct json *stages = json_get(resolved, "stages");
-    bool is_one = is_time(json_get(json_get(resolved, "train"), "until"));
-    for (size_t i = 0; i < json_size(stages); i++)
-        if (is_time(json_get(json_get(json_at(stages, i), "train"), "until")))
-            is_one = true;
-    return is_one;
+static const struct json *until_of(const struct json *resolved) {
+    return json_get(json_get(resolved, "train"), "until");
+}
+
+/* A bound that is a time ended the run where it did; today it would elsewhere. What can
+ * be counted stays, for a schedule goes by it. */
+static lathe_status list_overrides(struct reproduction *r, struct error *err) {
+    const struct words *given = &r->arguments.overrides;
+    struct json *until = json_clone(until_of(r->first.resolved));
+    struct text text = {0};
+    size_t count = 0;
+    r->overrides = calloc(given->count + 2, sizeof *r->overrides);
+    text_add(&text, "train.until=");
+    r->is_timed = until && !json_get(r->first.resolved, "stages") && lengthen(until);
+    for (size_t i = 0; i < given->count; i++)
+        if (!strncmp(given->items[i], "train.until=", text.length)) r->is_timed = false;
+    if (r->is_timed && json_kind(until) == JSON_TEXT)
+        text_add(&text, json_text(until));
+    else if (r->is_timed)
+        json_write(until, &text, 0);
+    json_close(until);
+    if (!r->overrides || text.is_broken) {
+        text_finish(&text);
+        return fail(err, LATHE_ENOMEM, "no memory for the experiment");
+    }
+    r->until = text.data;
+    if (r->is_timed) r->overrides[count++] = r->until;
+    for (size_t i = 0; i < given->count; i++) r->overrides[count++] = given->items[i];
+    return LATHE_OK;
+}
+
+/* It is no change of the experiment. */
+static bool forget_lengthening(const struct reproduction *r) {
+    struct json *train = json_get(r->second.resolved, "train");
+    const struct json *until = until_of(r->first.resolved);
+    return !r->is_timed || json_put(train, "until", json_clone(until));
 }
 
 static bool is_reason(const struct reproduction *r, const char *reason) {
@@ -101,7 +135,7 @@ static int plan_end(struct reproduction *r, struct error *err) {
     r->again.last = r->scope.is_part ? r->scope.steps : all;
     if (r->scope.is_part)
         r->again.end = AGAIN_CUT;
-    else if (is_reason(r, "completed") && is_timed(r->first.resolved))
+    else if (is_reason(r, "completed") && r->is_timed)
         r->again.end = AGAIN_FINISH;
     return code;
 }
@@ -185,6 +219,7 @@ static int open_run(struct reproduction *r, struct error *err) {
 
 static int prepare(struct reproduction *r, struct error *err) {
     int code = open_run(r, err);
+    if (!code) code = error_exit_code(list_overrides(r, err));
     if (!code) code = plan_end(r, err);
     if (code) return code;
     lathe_status status = list_search(r, err);
@@ -270,7 +305,8 @@ static int judge(struct reproduction *r, struct error *err) {
     lathe_status status = side_open(r->fresh, false, &r->second, err);
     if (status) return error_exit_code(status);
     struct json *weights = json_clone(r->again.weights);
-    bool is_whole = json_put(r->second.receipt, "checkpoints", weights);
+    bool is_whole =
+        json_put(r->second.receipt, "checkpoints", weights) && forget_lengthening(r);
     struct json *report =
         is_whole ? compare_sides(&r->first, &r->second, r->scope) : NULL;
     const bool is_identical =
@@ -300,7 +336,7 @@ static int run_again(struct reproduction *r, struct error *err) {
                         .run_context = &r->again};
     lathe_session_options options = {
         .experiment = r->experiment,
-        .overrides = r->arguments.overrides.items,
+        .overrides = r->overrides,
         .plugin_paths = r->search,
         .run_directory = r->fresh,
         .from = from ? json_text(json_get(from, "checkpoint")) : NULL,
@@ -322,6 +358,8 @@ static void finish(struct reproduction *r) {
     json_close(r->again.weights);
     arguments_finish(&r->arguments);
     free(r->search);
+    free(r->overrides);
+    free(r->until);
     free(r->experiment);
     free(r->parent);
     free(r->fresh);

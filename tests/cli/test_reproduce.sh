@@ -143,8 +143,22 @@ try 1 "$LATHE" reproduce diverged --quiet optimizer.lr=0.01
 has out 'not identical: '
 has out '  optimizer.lr  1e+30  0.01'
 # A bound that is a time: where it ended is known, and its end is done again.
-try 0 "$LATHE" run points.json --run-dir runs/timed --quiet 'train.until=["100000ep","0.1s"]'
-try 0 "$LATHE" reproduce timed --quiet
+for until in '["100000ep","0.2s"]' 0.2s; do
+    rm -rf runs/timed
+    try 0 "$LATHE" run points.json --run-dir runs/timed --quiet "train.until=$until"
+    try 0 "$LATHE" reproduce timed --quiet
+    has out 'identical: '
+    lacks out train.until
+done
+# Ctrl-C: no verdict, and nothing left.
+try 130 "$LATHE" reproduce first --quiet --plugin-path "$PROBES" \
+    'callbacks=[{"use":"chaos","act":"interrupt","at":5}]'
+is_empty out
+holds 'nothing is left' test -z "$(compgen -G 'runs/.reproduce-*')"
+# A seed that was drawn is the run's.
+sed 's/"seed": 3,//' points.json >drawn.json
+try 0 "$LATHE" run drawn.json --run-dir runs/drawn --quiet
+try 0 "$LATHE" reproduce drawn --quiet
 has out 'identical: '
 # Told to stop, and gone on after SIGKILL.
 try 75 "$LATHE" run points.json --run-dir runs/told --quiet train.until=100000ep --time-limit 0.1s
