@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 
+#include "base/digest.h"
 #include "base/log.h"
 #include "safetensors.h"
 
@@ -61,5 +62,22 @@ void checkpoints_destroy(struct checkpoints *checkpoints); /* waits; NULL is fin
 lathe_status checkpoints_newest(const char *run, struct log *log,
                                 struct safetensors **file, char **path,
                                 struct error *err);
+
+/* ---- looking at those that are there ---- */
+
+/* The note with the digest of the weights alone, as checkpoints_digest makes it. */
+#define CHECKPOINT_WEIGHTS "lathe.weights"
+/* SHA-256 of the weights among tensors, which get sorted: of each whose name does not
+ * begin with "lathe/", in byte order of the names, the line "name F32 [2,3]\n", then
+ * its bytes. */
+void checkpoints_digest(struct safetensor *tensors, size_t count, char hex[DIGEST_HEX]);
+/* Steps of the checkpoints that a run's directory has, newest first; free(*steps). */
+lathe_status checkpoints_steps(const char *run, int64_t **steps, size_t *count,
+                               struct error *err);
+char *checkpoints_path(const char *run, int64_t step); /* the caller's */
+/* That digest of one of them, from its note, or from all that is in it. The file is not
+ * verified. */
+lathe_status checkpoints_weights(const char *run, int64_t step, char hex[DIGEST_HEX],
+                                 struct error *err);
 
 #endif

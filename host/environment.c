@@ -201,7 +201,7 @@ static void destroy(struct environment *environment) {
     free(environment);
 }
 
-lathe_status environment_begin(struct rundir *rundir, const char *blas,
+lathe_status environment_begin(struct rundir *rundir, const char *blas, int threads,
                                const struct environment_plugin *plugins,
                                size_t plugin_count, const struct json *notes,
                                const char *const *files, size_t file_count,
@@ -221,6 +221,7 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas,
     }
     if (!made->is_broken) {
         put_head(made, blas);
+        put(made, made->root, "threads", json_make_whole(threads));
         put_plugins(made, plugins, plugin_count);
         put(made, made->root, "notes", notes ? json_clone(notes) : json_make_map());
     }

@@ -20,8 +20,9 @@ struct environment_plugin {
 
 /* Starts: remembers the (copied) lists, writes environment.json without the digests of
  * data, and starts the thread. Without a directory nothing is done. `blas`:
- * "OpenBLAS SkylakeX", or NULL. `notes`: {plugin: {name: text}}. */
-lathe_status environment_begin(struct rundir *rundir, const char *blas,
+ * "OpenBLAS SkylakeX", or NULL; threads: that take part in the passes. `notes`:
+ * {plugin: {name: text}}. */
+lathe_status environment_begin(struct rundir *rundir, const char *blas, int threads,
                                const struct environment_plugin *plugins,
                                size_t plugin_count, const struct json *notes,
                                const char *const *files, size_t file_count,

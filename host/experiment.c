@@ -134,7 +134,8 @@ static void relabel_errors(const struct opening *opening) {
 
 /* A resolved.json says where its values came from; that was another run's. */
 static struct json *copy_given(const struct json *given) {
-    static const char *const of_that_run[] = {"origin", "plugin_path", "run", NULL};
+    static const char *const of_that_run[] = {"origin", "plugin_path", "run", "from",
+                                              NULL};
     return json_get(given, "origin") ? json_clone_without(given, of_that_run)
                                      : json_clone(given);
 }

@@ -120,11 +120,11 @@ void experiment_where(const struct experiment *experiment, const char *path,
 /* The experiment again, complete, stages and all; the caller's; NULL: out of memory. */
 struct json *experiment_whole(const struct experiment *experiment);
 /* That, with "origin": { "optimizer.lr": "file", … }, the directories that
- * --plugin-path gave, as "plugin_path", and what `run` it is of, unless NULL. Can be
- * opened again. */
+ * --plugin-path gave, as "plugin_path", what `run` it is of and which checkpoint that
+ * began `from`, unless NULL. Can be opened again. */
 void experiment_write_resolved(const struct experiment *experiment,
                                const char *const *plugin_paths, const char *run,
-                               struct text *text);
+                               const struct json *from, struct text *text);
 /* Is the option at an override path the path of a file of data? */
 bool experiment_is_path(const struct experiment *experiment, const char *path);
 /* Takes the seed of an earlier run, where this one was drawn. LATHE_ENOMEM. */

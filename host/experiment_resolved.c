@@ -130,10 +130,11 @@ static bool put_plugin_paths(const char *const *paths, struct json *root) {
 
 void experiment_write_resolved(const struct experiment *experiment,
                                const char *const *plugin_paths, const char *run,
-                               struct text *text) {
+                               const struct json *from, struct text *text) {
     struct json *root = experiment_whole(experiment), *origins = json_make_map();
     const bool is_done = root && origins &&
                          (!run || json_put(root, "run", json_make_text(run))) &&
+                         (!from || json_put(root, "from", json_clone(from))) &&
                          put_origins(experiment, experiment->resolved, "", origins);
     if (is_done && json_put(root, "origin", origins) &&
         put_plugin_paths(plugin_paths, root)) {

@@ -299,6 +299,10 @@ lathe_status rundir_cut(struct rundir *rundir, const char *name, int64_t length,
     return status;
 }
 
+void rundir_remove(struct rundir *rundir, const char *name) {
+    if (rundir->path) unlinkat(dirfd(rundir->directory), name, 0);
+}
+
 /* ---- the end ---- */
 
 void rundir_discard(struct rundir *rundir) {

@@ -43,6 +43,8 @@ int64_t rundir_length(const struct rundir *rundir, const char *name);
  * shorter than that. */
 lathe_status rundir_cut(struct rundir *rundir, const char *name, int64_t length,
                         struct error *err);
+/* One that is not there is no failure, nor is one that stays. */
+void rundir_remove(struct rundir *rundir, const char *name);
 /* A descriptor of a file of its own, for fsync; the caller's; -1: it is not there. */
 int rundir_descriptor(const struct rundir *rundir, const char *name);
 

@@ -62,7 +62,7 @@ static void compare(struct comparing *c, const char *path, const struct json *be
 
 static void compare_member(struct comparing *c, const char *path, const char *key,
                            const struct json *before, const struct json *now) {
-    static const char *const ignored[] = {"origin", "plugin_path", "run"};
+    static const char *const ignored[] = {"origin", "plugin_path", "run", "from"};
     for (size_t i = 0; !path[0] && i < sizeof ignored / sizeof *ignored; i++)
         if (!strcmp(key, ignored[i])) return;
     char *inner = text_make("%s%s%s", path, path[0] ? "." : "", key);

@@ -97,7 +97,7 @@ struct json *session_write_loop(const lathe_session *s) {
 /* Of times some may be missing: no number is made of them, so they are not synchronised
  * when something is saved. */
 lathe_status session_cut_files(lathe_session *s, const struct json *loop) {
-    const struct json *lengths = json_get(loop, "files");
+    const struct json *lengths = s->is_begun_again ? NULL : json_get(loop, "files");
     int64_t times = json_whole(json_get(lengths, TIMES_FILE));
     if (!s->options.resume) return LATHE_OK;
     s->recorded = json_whole(json_get(lengths, METRICS_FILE));

@@ -26,7 +26,8 @@ static lathe_status check_format(lathe_session *s) {
 static lathe_status check_run(lathe_session *s) {
     const char *own = json_text(json_get(s->before, "run"));
     const char *run = safetensors_note(s->origin, NOTE_RUN);
-    if (!s->options.resume || !*own || (run && !strcmp(own, run))) return LATHE_OK;
+    if (!s->options.resume || s->is_begun_again || !*own || (run && !strcmp(own, run)))
+        return LATHE_OK;
     fail(&s->err, LATHE_EDATA, "this checkpoint is of another run");
     error_help(&s->err, "move it away, and the newest of this run is used; or begin a "
                         "run from it: lathe run --from CHECKPOINT");

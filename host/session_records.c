@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/path.h"
+#include "receipt.h"
 #include "session_calls.h"
 
 /* The line of a record is made in memory that is kept: a warm step allocates
@@ -143,9 +144,9 @@ static lathe_status begin_environment(lathe_session *s) {
     for (size_t i = 0; i < file_count && status == LATHE_OK; i++)
         files[i] = files_path(s->files, i);
     if (status == LATHE_OK)
-        status =
-            environment_begin(s->rundir, blas[0] ? blas : NULL, plugins, plugin_count,
-                              notes, files, file_count, &s->environment, &s->err);
+        status = environment_begin(s->rundir, blas[0] ? blas : NULL,
+                                   workers_count(s->workers), plugins, plugin_count,
+                                   notes, files, file_count, &s->environment, &s->err);
     json_close(notes);
     free(plugins);
     free(files);
@@ -155,11 +156,12 @@ static lathe_status begin_environment(lathe_session *s) {
 lathe_status session_begin_records(lathe_session *s) {
     const struct experiment *e = s->experiments;
     lathe_status status = LATHE_OK;
-    if (!s->options.resume) /* it was written when the run began */
+    rundir_remove(s->rundir, RECEIPT_FILE); /* of what is done again, or goes on */
+    if (!s->options.resume)                 /* it was written when the run began */
         status = rundir_write(s->rundir, "experiment.json", e->source,
                               strlen(e->source), &s->err);
     struct text resolved = {0};
-    experiment_write_resolved(e, s->plugin_paths, s->run_id, &resolved);
+    experiment_write_resolved(e, s->plugin_paths, s->run_id, s->from, &resolved);
     if (status == LATHE_OK)
         status = write_text(s, "resolved.json", &resolved);
     else
@@ -291,6 +293,7 @@ lathe_status session_end_records(lathe_session *s, lathe_status status) {
     s->environment = NULL;
     status =
         first_of(s, status, &kept, write_status(s, "ended", exit_code_of(s, status)));
+    status = first_of(s, status, &kept, receipt_write(s->rundir, &s->err));
     status = first_of(s, status, &kept, emit_end(s));
     s->err = kept;
     if (status < 0 && status != LATHE_EGATE) help_to_resume(s);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/path.h"
 #include "session_state.h"
 
 lathe_status session_read_note(lathe_session *s, const char *key, struct json **json) {
@@ -34,7 +35,7 @@ static lathe_status find_checkpoint(lathe_session *s) {
 /* The numbers so far are those of the checkpoint's experiment, whatever the file says
  * by now; where plugins are, and whose run it is, is the file's to say. */
 static lathe_status compare_with_origin(lathe_session *s) {
-    static const char *const keys[] = {"plugin_path", "run"};
+    static const char *const keys[] = {"plugin_path", "run", "from"};
     struct json *file = s->before;
     s->before = NULL;
     lathe_status status = read_before(s);
@@ -46,6 +47,27 @@ static lathe_status compare_with_origin(lathe_session *s) {
     return status;
 }
 
+/* A run that began from a checkpoint and has none of its own yet does that again; what
+ * lies there has to be what it was. */
+static lathe_status reopen_from(lathe_session *s) {
+    const struct json *from = json_get(s->before, "from");
+    s->origin_path = text_copy(json_text(json_get(from, "checkpoint")));
+    if (!s->origin_path) return fail(&s->err, LATHE_ENOMEM, "no memory to resume");
+    lathe_status status = safetensors_open_whole(s->origin_path, &s->origin, &s->err);
+    const char *now =
+        status == LATHE_OK ? safetensors_note(s->origin, SAFETENSORS_DIGEST) : "";
+    if (status == LATHE_OK && strcmp(now, json_text(json_get(from, "sha256"))) != 0)
+        status = fail(&s->err, LATHE_EDATA,
+                      "it is not the checkpoint that this run began from any more");
+    if (status != LATHE_OK && !s->err.where[0])
+        error_where(&s->err, "%s", s->origin_path);
+    if (status != LATHE_OK)
+        error_help(&s->err, "the run has no checkpoint of its own yet: put that one "
+                            "back, or begin another run");
+    s->is_begun_again = true;
+    return status == LATHE_OK ? session_check_origin(s) : status;
+}
+
 static lathe_status reopen_run(lathe_session *s) {
     lathe_status status = rundir_reopen(s->options.resume, &s->rundir, &s->err);
     if (status != LATHE_OK) return status;
@@ -53,7 +75,9 @@ static lathe_status reopen_run(lathe_session *s) {
     if (!s->own_experiment) return fail(&s->err, LATHE_ENOMEM, "no memory to resume");
     status = json_read(s->own_experiment, &s->before, &s->err);
     if (status == LATHE_OK) status = find_checkpoint(s);
-    return status == LATHE_OK && s->origin ? compare_with_origin(s) : status;
+    if (status != LATHE_OK) return status;
+    if (s->origin) return compare_with_origin(s);
+    return json_get(s->before, "from") ? reopen_from(s) : LATHE_OK;
 }
 
 /* Another process may be at the run: the newest of a moment ago can be gone. */
@@ -137,7 +161,27 @@ void session_tell_origin(lathe_session *s) {
                  "again; it trains on when train.until is later",
                  (long long)s->now.step);
     else
-        log_line(&s->log, LATHE_LOG_INFO, "going on from %s", s->origin_path);
+        log_line(&s->log, LATHE_LOG_INFO, "%s from %s",
+                 s->is_begun_again ? "beginning again" : "going on", s->origin_path);
+}
+
+/* What the run began from, for who does it again; a run that goes on still did. */
+static lathe_status note_from(lathe_session *s) {
+    struct json *loop = NULL, *before = json_get(s->before, "from");
+    if (s->options.resume) s->from = before ? json_clone(before) : NULL;
+    if (s->options.resume) return LATHE_OK;
+    lathe_status status = session_read_note(s, NOTE_LOOP, &loop);
+    char *path = path_absolute(s->origin_path);
+    s->from = json_make_map();
+    if (status == LATHE_OK &&
+        (!s->from || !path || !json_put(s->from, "checkpoint", json_make_text(path)) ||
+         !json_put(s->from, "step", json_clone(json_get(loop, "step"))) ||
+         !json_put(s->from, "sha256",
+                   json_make_text(safetensors_note(s->origin, SAFETENSORS_DIGEST)))))
+        status = fail(&s->err, LATHE_ENOMEM, "no memory to begin");
+    free(path);
+    json_close(loop);
+    return status;
 }
 
 lathe_status session_find_origin(lathe_session *s) {
@@ -147,6 +191,7 @@ lathe_status session_find_origin(lathe_session *s) {
                     "resume goes with neither a run directory nor from");
     if (s->options.resume) status = reopen_run(s);
     if (s->options.from) status = open_checkpoint(s);
+    if (status == LATHE_OK && s->before) status = note_from(s);
     if (status == LATHE_OK && !s->options.experiment)
         s->options.experiment = s->own_experiment;
     if (status == LATHE_OK) status = collect_plugin_paths(s);
@@ -157,11 +202,12 @@ void session_forget_origin(lathe_session *s) {
     safetensors_close(s->origin);
     json_close(s->before);
     json_close(s->saved);
+    json_close(s->from);
     free(s->origin_path);
     free(s->own_experiment);
     free(s->plugin_paths);
     s->origin = NULL;
-    s->before = s->saved = NULL;
+    s->before = s->saved = s->from = NULL;
     s->origin_path = s->own_experiment = NULL;
     s->plugin_paths = NULL;
 }

@@ -144,7 +144,7 @@ static char *list_plugins(lathe_session *s) {
 
 static char *resolved(const lathe_session *s) {
     struct text text = {0};
-    experiment_write_resolved(s->experiments, s->plugin_paths, NULL, &text);
+    experiment_write_resolved(s->experiments, s->plugin_paths, NULL, NULL, &text);
     return take(&text);
 }
 

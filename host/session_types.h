@@ -259,6 +259,7 @@ struct lathe_session {
     bool resumes_in_epoch; /* whose beginning is not repeated */
     bool is_visit_cut;     /* the last one, because the run is to end */
     bool forgets_stop;     /* callbacks were changed: that one had stopped it is past */
+    bool is_begun_again;   /* resumed, from what the run began from */
     bool resumes_after_update; /* what was due after it is still to come */
     char run_id[33];
     struct checkpoints *checkpoints;
@@ -267,6 +268,7 @@ struct lathe_session {
     char *origin_path;
     struct json *saved;        /* … and what plugins were at work */
     struct json *before;       /* … and the experiment that made it */
+    struct json *from;         /* which checkpoint this run began from; NULL: none */
     char *own_experiment;      /* of the run that goes on: a path, or text */
     const char **plugin_paths; /* given now, then those of the run before */
 };

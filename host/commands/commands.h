@@ -18,10 +18,12 @@ struct command {
 
 int command_run(int argc, char **argv);
 int command_resume(int argc, char **argv);
+int command_reproduce(int argc, char **argv);
 int command_eval(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_plugins(int argc, char **argv);
 int command_inspect(int argc, char **argv);
+int command_diff(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_check(int argc, char **argv);

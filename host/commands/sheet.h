@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions as a file, row by row: CSV, or one array as NumPy saves it. A regular
  * file is written aside, and replaced when the new one is whole, also behind a link; a
- * pipe or device gets the bytes as they come. Memory is bounded by the rows that come at a
- * time. Where the rows come from is not known here. */
+ * pipe or device gets the bytes as they come. Memory is bounded by the rows that come
+ * at a time. Where the rows come from is not known here. */
 #ifndef HOST_COMMANDS_SHEET_H
 #define HOST_COMMANDS_SHEET_H
 

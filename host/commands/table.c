@@ -10,6 +10,9 @@ static const struct command table[] = {
     {"resume", "go on with a run from where it was saved last", command_resume},
     {"eval", "measure a run or a checkpoint on data of its experiment", command_eval},
     {"predict", "write what the model of a run says about data", command_predict},
+    {"reproduce", "do a run again, and tell whether it comes out the same",
+     command_reproduce},
+    {"diff", "compare two runs: how they were made, and where they part", command_diff},
     {"explain", "show all that a run will be, before it is one", command_explain},
     {"validate", "check an experiment file, running nothing", command_validate},
     {"plugins", "list the plugins that are found, and those refused", command_plugins},
@@ -33,10 +36,12 @@ static int is_experiment(const char *name) {
 static const char *find_synonym(const char *name) {
     static const struct {
         const char *other, *ours;
-    } synonyms[] = {{"train", "run"},      {"fit", "run"},    {"start", "run"},
-                    {"list", "plugins"},   {"ls", "plugins"}, {"continue", "resume"},
-                    {"evaluate", "eval"},  {"test", "eval"},  {"show", "inspect"},
-                    {"check", "validate"}, {"create", "new"}};
+    } synonyms[] = {
+        {"train", "run"},        {"fit", "run"},        {"start", "run"},
+        {"list", "plugins"},     {"ls", "plugins"},     {"continue", "resume"},
+        {"evaluate", "eval"},    {"test", "eval"},      {"show", "inspect"},
+        {"check", "validate"},   {"create", "new"},     {"compare", "diff"},
+        {"repeat", "reproduce"}, {"rerun", "reproduce"}};
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
         if (!strcmp(synonyms[i].other, name)) return synonyms[i].ours;
     return NULL;

@@ -246,7 +246,9 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
         lathe_session *session = running;
         is_open = 1;
         if (pending) lathe_stop(session, stop_reason(pending));
-        int code = judge(turn, session, lathe_run(session));
+        int code = judge(turn, session,
+                         turn->run ? turn->run(turn->run_context, session)
+                                   : lathe_run(session));
         lathe_close(session);
         __atomic_store_n(&running, NULL, __ATOMIC_RELEASE);
         crash_forget();

@@ -16,6 +16,9 @@ struct turn {
     int is_json, is_quiet, verbosity;
     double time_limit; /* seconds; 0: none */
     struct trace trace;
+    /* Takes the place of lathe_run; NULL: that. */
+    lathe_status (*run)(void *context, lathe_session *session);
+    void *run_context;
     /* turn.c's own */
     bool is_terminal; /* stderr: a bar may stand on its last line */
     char *end;        /* the end record: held back, for it comes last of all */

@@ -41,7 +41,7 @@ static inline void fuzz_check_resolved(const struct experiment *experiment) {
     struct text text = {0};
     struct experiment *again = NULL;
     struct errors errors = {0};
-    experiment_write_resolved(experiment, NULL, NULL, &text);
+    experiment_write_resolved(experiment, NULL, NULL, NULL, &text);
     FUZZ_CHECK(!text.is_broken && text.data);
     experiment_open(text.data, NULL, fuzz_registry(), &again, &errors);
     FUZZ_CHECK_FOUND(again, errors.count ? errors.items[0].what : "");

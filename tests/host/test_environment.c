@@ -62,8 +62,8 @@ static struct environment *begin(struct place *place, const char *const *files,
     struct json *notes = NULL;
     const char text[] = "{\"model\": {\"products\": \"panels\"}}";
     assert_int_equal(json_parse(text, strlen(text), NULL, &notes, &err), LATHE_OK);
-    if (environment_begin(place->rundir, "OpenBLAS Haswell", plugins, 2, notes, files,
-                          count, &environment, &err))
+    if (environment_begin(place->rundir, "OpenBLAS Haswell", 2, plugins, 2, notes,
+                          files, count, &environment, &err))
         fail_msg("%s", err.what);
     json_close(notes);
     return environment;
@@ -137,8 +137,8 @@ static void lists_however_many_there_are(void **state) {
                                                  .digest = ""};
         files[i] = place->data;
     }
-    assert_int_equal(environment_begin(place->rundir, NULL, plugins, MANY, NULL, files,
-                                       MANY, &environment, &err),
+    assert_int_equal(environment_begin(place->rundir, NULL, 1, plugins, MANY, NULL,
+                                       files, MANY, &environment, &err),
                      LATHE_OK);
     assert_int_equal(environment_end(environment, &err), LATHE_OK);
     struct json *json = read_json(place);
@@ -210,7 +210,7 @@ static void without_a_directory_nothing_is_done(void **state) {
     const char *files[] = {place->data};
     assert_int_equal(rundir_create(NULL, &none, &err), LATHE_OK);
     assert_int_equal(
-        environment_begin(none, NULL, NULL, 0, NULL, files, 1, &environment, &err),
+        environment_begin(none, NULL, 1, NULL, 0, NULL, files, 1, &environment, &err),
         LATHE_OK);
     environment_cancel(environment);
     assert_int_equal(environment_end(environment, &err), LATHE_OK);

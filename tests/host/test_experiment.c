@@ -245,7 +245,7 @@ static void resolved_holds_every_value_with_its_origin(void **state) {
     struct json *root = NULL;
     struct error err = {0};
     open_well(&opened, *state, WATCHED, OVERRIDES("model.hidden=[64,32]", "name=x"));
-    experiment_write_resolved(opened.experiment, NULL, NULL, &text);
+    experiment_write_resolved(opened.experiment, NULL, NULL, NULL, &text);
     assert_int_equal(json_parse(text.data, text.length, "resolved", &root, &err),
                      LATHE_OK);
     const struct json *resolved = opened.experiment->resolved;
@@ -305,7 +305,7 @@ static void every_value_can_be_pasted_back(void **state) {
     struct json *root = NULL;
     open_well(&first, *state, WATCHED,
               OVERRIDES("schedule.use=ramp", "expect.train/loss=<9"));
-    experiment_write_resolved(first.experiment, NULL, NULL, &text);
+    experiment_write_resolved(first.experiment, NULL, NULL, NULL, &text);
     assert_int_equal(json_parse(text.data, text.length, "resolved", &root, NULL),
                      LATHE_OK);
     const struct json *origins = json_get(root, "origin");

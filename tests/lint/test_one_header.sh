@@ -8,6 +8,7 @@ owner() {
     dlfcn.h) echo 'host/dylib*.c' ;;
     jansson*.h) echo 'host/json.c' ;;
     archive*.h) echo 'host/archive.c' ;;
+    sodium*.h) echo 'host/base/minisign_sodium.c' ;;
     nettle/*) echo 'host/base/digest.c' ;;
     *cblas*.h | *openblas*.h) echo 'plugins/kernels/*.c' ;;
     backtrace-lib.h) echo 'host/commands/backtrace.c' ;;
