@@ -7,7 +7,7 @@ owner() {
     case $1 in
     dlfcn.h) echo 'host/dylib*.c' ;;
     jansson*.h) echo 'host/json.c' ;;
-    archive*.h) echo 'host/archive.c' ;;
+    archive*.h) echo 'host/archive*' ;;
     nettle/*) echo 'host/base/digest.c' ;;
     *cblas*.h | *openblas*.h) echo 'plugins/kernels/*.c' ;;
     backtrace-lib.h) echo 'host/commands/backtrace.c' ;;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf_object.h"
+#include "elf_parts.h"
+
+#define RECORDS_MAX 4096 /* of versions that are needed, in all */
+
+struct versions {
+    const struct elf *elf;
+    unsigned major, minor; /* the newest so far */
+    int record_count;
+};
+
+static uint64_t find_value(const struct elf *elf, int64_t tag) {
+    for (uint64_t i = 0; i < elf->entry_count; i++)
+        if (elf->entries[i].d_tag == tag) return elf->entries[i].d_un.d_val;
+    return 0;
+}
+
+static lathe_status read_record(const struct elf *elf, uint64_t address, void *record,
+                                size_t bytes, struct error *err) {
+    uint64_t offset = 0;
+    if (!elf_locate(elf, address, bytes, &offset))
+        return fail(err, LATHE_EMISSING, "it is damaged: its versions make no sense");
+    return elf_read_at(elf, offset, record, bytes, err);
+}
+
+/* "GLIBC_2.34"; GLIBC_PRIVATE and the like are of no version. */
+static lathe_status take_name(struct versions *v, uint64_t index, struct error *err) {
+    char name[32] = {0};
+    const struct elf *elf = v->elf;
+    unsigned major, minor;
+    if (index >= elf->strings_size) return LATHE_OK;
+    const uint64_t left = elf->strings_size - index;
+    const size_t count = left < sizeof name - 1 ? (size_t)left : sizeof name - 1;
+    lathe_status status = elf_read_at(elf, elf->strings + index, name, count, err);
+    if (!status && sscanf(name, "GLIBC_%3u.%4u", &major, &minor) == 2 &&
+        (major > v->major || (major == v->major && minor > v->minor))) {
+        v->major = major;
+        v->minor = minor;
+    }
+    return status;
+}
+
+static lathe_status take_file(struct versions *v, uint64_t address, uint32_t count,
+                              struct error *err) {
+    Elf64_Vernaux aux;
+    lathe_status status = LATHE_OK;
+    for (uint32_t i = 0; i < count && !status; i++) {
+        if (v->record_count++ > RECORDS_MAX) return LATHE_OK;
+        status = read_record(v->elf, address, &aux, sizeof aux, err);
+        if (!status) status = take_name(v, aux.vna_name, err);
+        if (status || !aux.vna_next) break;
+        address += aux.vna_next;
+    }
+    return status;
+}
+
+static lathe_status take_all(struct versions *v, struct error *err) {
+    uint64_t address = find_value(v->elf, DT_VERNEED);
+    lathe_status status = LATHE_OK;
+    while (address && !status && v->record_count++ <= RECORDS_MAX) {
+        Elf64_Verneed need;
+        status = read_record(v->elf, address, &need, sizeof need, err);
+        if (!status) status = take_file(v, address + need.vn_aux, need.vn_cnt, err);
+        address = status || !need.vn_next ? 0 : address + need.vn_next;
+    }
+    return status;
+}
+
+lathe_status elf_glibc(int fd, int64_t size, unsigned version[2], struct error *err) {
+    struct elf elf = {.fd = fd, .size = (uint64_t)size};
+    struct versions versions = {.elf = &elf};
+    lathe_status status = elf_read_segments(&elf, err);
+    if (!status) status = elf_read_dynamic(&elf, err);
+    if (!status) status = take_all(&versions, err);
+    version[0] = versions.major;
+    version[1] = versions.minor;
+    free(elf.entries);
+    return status;
+}
