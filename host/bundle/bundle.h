@@ -20,7 +20,7 @@ struct bundle_file {
     const char *path;
     int64_t size;
     const char *sha256;
-    const struct json *used_by; /* of data outside: settings; NULL: it is inside */
+    const struct json *used_by; /* of data: the settings that name it */
 };
 
 struct bundle_plugin {

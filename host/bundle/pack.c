@@ -86,7 +86,7 @@ static struct json *list_files(const struct pack *pack, bool is_outside) {
             map && put_text(map, "path", item->path) &&
             json_put(map, "size", json_make_whole(item->size)) &&
             put_text(map, "sha256", item->digest) &&
-            (!is_outside || json_put(map, "used_by", json_clone(item->used_by)));
+            (!item->used_by || json_put(map, "used_by", json_clone(item->used_by)));
         if (json_push(list, map) && is_whole) continue;
         json_close(list);
         list = NULL;
@@ -143,6 +143,8 @@ static lathe_status gather(struct pack *pack, const struct pack_request *request
     lathe_status status = pack_take_plugins(pack, err);
     if (!status) status = pack_take_data(pack, request->data_limit, err);
     if (!status) status = pack_take_experiment(pack, err);
+    if (!status && request->checkpoint)
+        status = pack_take_checkpoint(pack, request->checkpoint, err);
     return status ? status : write_json(pack, err);
 }
 

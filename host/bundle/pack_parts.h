@@ -54,6 +54,12 @@ lathe_status pack_take_plugins(struct pack *pack, struct error *err);
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err);
 lathe_status pack_take_experiment(struct pack *pack, struct error *err);
 
+/* ---- pack_checkpoint.c ---- */
+
+/* Of a file, or the newest of a run's directory. */
+lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
+                                  struct error *err);
+
 /* Calls `visit` for every plugin in use, stages and nested ones included; `stage`: "",
  * or what stands before its path. */
 lathe_status pack_each_use(const struct experiment *experiment, void *context,

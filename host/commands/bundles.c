@@ -25,6 +25,13 @@ lathe_status bundles_open(const char *path, struct intake **intake,
 
 /* ---- data ---- */
 
+struct placing {
+    const struct bundle *bundle;
+    const struct bundle_flags *flags;
+    const struct words *overrides; /* that were given */
+    struct bundle_use *use;
+};
+
 /* Does the user give another value for the setting, or for what it is in? */
 static bool is_overridden(const char *setting, const struct words *overrides) {
     for (size_t i = 0; i < overrides->count; i++) {
@@ -36,51 +43,78 @@ static bool is_overridden(const char *setting, const struct words *overrides) {
     return false;
 }
 
-static bool add_override(struct bundle_use *use, char *override) {
-    if (!override) return false;
-    use->made[use->made_count] = override;
-    use->overrides[use->made_count++] = override;
-    return true;
+/* Takes `override` over. */
+static lathe_status add_override(struct bundle_use *use, char *override,
+                                 struct error *err) {
+    if (!override) return fail(err, LATHE_ENOMEM, "out of memory");
+    use->made[use->made_count++] = override;
+    use->overrides[use->override_count++] = override;
+    return LATHE_OK;
 }
 
-static lathe_status find_data(const struct bundle_file *file,
-                              const struct bundle_flags *flags,
-                              const struct words *overrides, struct bundle_use *use,
+static lathe_status find_data(const struct placing *p, const struct bundle_file *file,
                               struct error *err) {
     char *path = NULL;
     lathe_status status = LATHE_OK;
     for (size_t i = 0; i < json_size(file->used_by) && !status; i++) {
         const char *setting = json_text(json_at(file->used_by, i));
-        if (is_overridden(setting, overrides)) continue;
-        if (!path) status = outside_find(file, flags->data.items, &path, err);
-        if (!status && !add_override(use, text_make("%s=%s", setting, path)))
-            status = fail(err, LATHE_ENOMEM, "out of memory");
+        if (is_overridden(setting, p->overrides)) continue;
+        if (!path) status = outside_find(file, p->flags->data.items, &path, err);
+        if (!status)
+            status = add_override(p->use, text_make("%s=%s", setting, path), err);
     }
     free(path);
     return status;
 }
 
-static lathe_status place_data(const struct bundle *bundle,
-                               const struct bundle_flags *flags,
-                               const struct words *overrides, struct bundle_use *use,
-                               struct errors *errors) {
-    size_t most = overrides->count;
+static bool names_setting(const struct bundle_file *files, size_t count,
+                          const char *setting, size_t length) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
+            const char *other = json_text(json_at(files[i].used_by, k));
+            if (strlen(other) == length && !strncmp(setting, other, length))
+                return true;
+        }
+    return false;
+}
+
+/* A file that the user names is where the user is, not in the store. */
+static lathe_status give_override(const struct placing *p, const char *override,
+                                  struct error *err) {
+    const size_t length = strcspn(override, "=");
+    const char *value = override + length + 1;
+    const struct bundle *bundle = p->bundle;
+    if (!override[length] || !*value || strchr("/\"[{", *value) ||
+        !(names_setting(bundle->files, bundle->file_count, override, length) ||
+          names_setting(bundle->outside, bundle->outside_count, override, length))) {
+        p->use->overrides[p->use->override_count++] = override;
+        return LATHE_OK;
+    }
+    char *path = path_absolute(value);
+    lathe_status status = add_override(
+        p->use, path ? text_make("%.*s=%s", (int)length, override, path) : NULL, err);
+    free(path);
+    return status;
+}
+
+static lathe_status place_data(const struct placing *p, struct errors *errors) {
+    size_t most = p->overrides->count;
     lathe_status first = LATHE_OK;
-    for (size_t i = 0; i < bundle->outside_count; i++)
-        most += json_size(bundle->outside[i].used_by);
-    use->overrides = calloc(most + 1, sizeof *use->overrides);
-    use->made = calloc(most + 1, sizeof *use->made);
-    if (!use->overrides || !use->made)
+    for (size_t i = 0; i < p->bundle->outside_count; i++)
+        most += json_size(p->bundle->outside[i].used_by);
+    p->use->overrides = calloc(most + 1, sizeof *p->use->overrides);
+    p->use->made = calloc(most + 1, sizeof *p->use->made);
+    if (!p->use->overrides || !p->use->made)
         return fail(errors_add(errors), LATHE_ENOMEM, "out of memory");
-    for (size_t i = 0; i < bundle->outside_count; i++) {
+    for (size_t i = 0; i < p->bundle->outside_count + p->overrides->count; i++) {
         struct error err = {0};
-        lathe_status status =
-            find_data(&bundle->outside[i], flags, overrides, use, &err);
+        const size_t given = i - p->bundle->outside_count;
+        lathe_status status = i < p->bundle->outside_count
+                                  ? find_data(p, &p->bundle->outside[i], &err)
+                                  : give_override(p, p->overrides->items[given], &err);
         if (status) *errors_add(errors) = err;
         if (!first) first = status;
     }
-    for (size_t i = 0; i < overrides->count; i++)
-        use->overrides[use->made_count + i] = overrides->items[i];
     return first;
 }
 
@@ -168,7 +202,8 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
     if (!status) machine_check(bundle, errors);
     if (!status && errors->count) status = errors->items[0].status;
     if (bundle) {
-        const lathe_status found = place_data(bundle, flags, overrides, use, errors);
+        const lathe_status found =
+            place_data(&(struct placing){bundle, flags, overrides, use}, errors);
         if (!status) status = found;
     }
     if (!status) status = put_on_shelf(intake, bundle, flags, use, &err);
@@ -214,6 +249,22 @@ int bundles_replace(lathe_session_options *options, const struct bundle_flags *f
         options->overrides = use->overrides;
     }
     errors_finish(&errors);
+    return error_exit_code(status);
+}
+
+int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
+                       struct bundle_use *use, struct error *err) {
+    struct intake *intake = NULL;
+    const struct bundle *bundle = NULL;
+    *use = (struct bundle_use){0};
+    lathe_status status = bundles_open(path, &intake, &bundle, err);
+    if (!status && !bundle->checkpoint) {
+        status = fail(err, LATHE_ENOTFOUND, "there is no checkpoint in this bundle");
+        error_where(err, "%s", path);
+        error_help(err, "it is packed with one by: lathe pack … --with-checkpoint RUN");
+    }
+    if (!status) status = put_on_shelf(intake, bundle, flags, use, err);
+    intake_close(intake);
     return error_exit_code(status);
 }
 

@@ -32,7 +32,7 @@ struct bundle_use {
     /* bundles.c's own */
     char *folder, *plugins;
     char **made;
-    size_t made_count;
+    size_t made_count, override_count;
 };
 
 /* Is `word` a bundle? Then fills in *use, for bundles_finish either way, and says on
@@ -48,6 +48,10 @@ void bundles_finish(struct bundle_use *use);
  * the exit status with its reason in *err. */
 int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
                     int is_quiet, struct bundle_use *use, struct error *err);
+/* The checkpoint that a bundle holds, unpacked: use->checkpoint. Returns 0, or the exit
+ * status with its reason in *err; bundles_finish either way. */
+int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
+                       struct bundle_use *use, struct error *err);
 /* Is what a run was made of still in the store, where that is where it came from? */
 lathe_status bundles_check_run(const char *run, struct error *err);
 

@@ -37,7 +37,7 @@ static int contradict(const char *one, const char *other, struct error *err) {
 int command_run(int argc, char **argv) {
     struct turn_flags common = {0};
     struct bundle_flags from_bundle = {0};
-    struct bundle_use use = {0};
+    struct bundle_use use = {0}, state = {0};
     lathe_session_options options = {0};
     struct arguments arguments;
     struct error err = {0};
@@ -56,6 +56,11 @@ int command_run(int argc, char **argv) {
     if (!code && is_resume && directory)
         code = contradict("--resume", "--run-dir", &err);
     if (!code) code = read_words(&arguments, &options, &err);
+    if (!code && from && intake_is_bundle(from)) {
+        if (!options.experiment) options.experiment = from;
+        code = bundles_checkpoint(from, &from_bundle, &state, &err);
+        options.from = state.checkpoint;
+    }
     if (!code)
         code =
             bundles_replace(&options, &from_bundle, common.turn.is_quiet, &use, &err);
@@ -67,6 +72,7 @@ int command_run(int argc, char **argv) {
     code = turn_to_end(&common.turn, &options, code, &err);
     free(unfinished);
     bundles_finish(&use);
+    bundles_finish(&state);
     arguments_finish(&arguments);
     return code;
 }
