@@ -56,6 +56,8 @@ static lathe_status make_place(const char *place, struct error *err) {
         if (!status && ((mkdir(parent, 0700) && errno != EEXIST) ||
                         (mkdir(place, 0700) && errno != EEXIST)))
             status = fail_create(place, err);
+        else if (status)
+            error_help(err, "--store DIR unpacks bundles elsewhere");
     }
     if (!status) status = trust_check_folder(place, err);
     free(above);
