@@ -135,10 +135,12 @@ static lathe_status take(struct archive_tar *tar, size_t most, const void **byte
                          size_t *count, struct error *err) {
     lathe_status status = refill(tar, err);
     *bytes = tar->bytes;
-    *count = status || tar->left < most ? (status ? 0 : tar->left) : most;
+    *count = 0;
+    if (status || !tar->left) return status;
+    *count = tar->left < most ? tar->left : most;
     tar->bytes += *count;
     tar->left -= *count;
-    return status;
+    return LATHE_OK;
 }
 
 /* A whole block. LATHE_END: there is not one byte more. */

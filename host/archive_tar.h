@@ -20,8 +20,8 @@
 #define ARCHIVE_RATIO_MAX 200       /* inflated to compressed, once … */
 #define ARCHIVE_RATIO_FROM 67108864 /* … this much was inflated */
 
-/* May a member be called so? A relative name of letters, digits and . _ - between single
- * '/', no part of it beginning with '.'. LATHE_EDATA with the reason. */
+/* May a member be called so? A relative name of letters, digits and . _ - between
+ * single '/', no part of it beginning with '.'. LATHE_EDATA with the reason. */
 lathe_status archive_check_name(const char *name, struct error *err);
 
 /* ---- reading ---- */
@@ -38,9 +38,9 @@ lathe_status archive_tar_open(const char *path, struct archive_tar **tar,
                               struct error *err);
 /* Moves to the next member, past what is left of this one; borrowed until the next
  * call. LATHE_END: that was the last, and nothing stands behind it. LATHE_EDATA:
- * anything but a plain regular file (links, directories, devices, records of pax, holes,
- * set-user-id bits, a name that is not allowed), damage, too many, or a file that
- * inflates to too much. */
+ * anything but a plain regular file (links, directories, devices, records of pax,
+ * holes, set-user-id bits, a name that is not allowed), damage, too many, or a file
+ * that inflates to too much. */
 lathe_status archive_tar_next(struct archive_tar *tar,
                               const struct archive_member **member, struct error *err);
 /* The bytes of the member that come next, borrowed until the next call; *count 0 at its

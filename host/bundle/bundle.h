@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a bundle says of itself: bundle.json, checked whole before anything of it is
- * believed. That its files are as it says is found when they are read (intake). Holds no
- * file open. */
+ * believed. That its files are as it says is found when they are read (intake). Holds
+ * no file open. */
 #ifndef HOST_BUNDLE_BUNDLE_H
 #define HOST_BUNDLE_BUNDLE_H
 
@@ -43,8 +43,8 @@ struct bundle {
     struct json *root;
 };
 
-/* `path` is the bundle's, for messages. LATHE_EDATA with the first fault; *bundle is for
- * bundle_finish either way. */
+/* `path` is the bundle's, for messages. LATHE_EDATA with the first fault; *bundle is
+ * for bundle_finish either way. */
 lathe_status bundle_parse(const char *bytes, size_t count, const char *path,
                           struct bundle *bundle, struct error *err);
 /* NULL: no such file. Borrowed. */

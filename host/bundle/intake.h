@@ -3,7 +3,8 @@
  * each once, in order, with the bytes that it says. Nothing is written here; who wants
  * the bytes gets them as they come, and must not use them before the whole was right.
  *
- *     intake_open      the raw bytes of bundle.json, and of its signature if it has one:
+ *     intake_open      the raw bytes of bundle.json, and of its signature if it has
+ * one:
  *                      whoever wants one checks it here, before anything is parsed
  *     intake_begin     what bundle.json says
  *     intake_files     every file, checked
@@ -34,8 +35,8 @@ struct intake_sink {
     lathe_status (*end)(void *context, struct error *err); /* its digest was right */
 };
 
-/* All files in turn, once. LATHE_EDATA: one is not as listed, or not listed, or missing,
- * or something follows. `sink` NULL: they are only checked. */
+/* All files in turn, once. LATHE_EDATA: one is not as listed, or not listed, or
+ * missing, or something follows. `sink` NULL: they are only checked. */
 lathe_status intake_files(struct intake *intake, const struct intake_sink *sink,
                           struct error *err);
 void intake_close(struct intake *intake); /* NULL is fine */

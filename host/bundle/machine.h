@@ -8,8 +8,8 @@
 
 /* As uname -m has it; the caller's; NULL: out of memory. */
 char *machine_name(void);
-/* Adds a LATHE_EMISSING for each reason that it cannot: another machine, an older ABI or
- * C library, a library that is not found. */
+/* Adds a LATHE_EMISSING for each reason that it cannot: another machine, an older ABI
+ * or C library, a library that is not found. */
 void machine_check(const struct bundle *bundle, struct errors *reasons);
 
 #endif

@@ -30,8 +30,8 @@ lathe_status pack_create(const struct pack_request *request, struct pack **pack,
 const struct bundle *pack_bundle(const struct pack *pack);
 /* bundle.json. Borrowed. */
 const char *pack_text(const struct pack *pack, size_t *count);
-/* Writes aside and renames. `signature` becomes bundle.json.minisig, unless its count is
- * 0. LATHE_EDATA: a file has changed since it was hashed. */
+/* Writes aside and renames. `signature` becomes bundle.json.minisig, unless its count
+ * is 0. LATHE_EDATA: a file has changed since it was hashed. */
 lathe_status pack_write(const struct pack *pack, const char *path,
                         const char *signature, size_t signature_count,
                         struct error *err);

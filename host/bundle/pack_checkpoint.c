@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A checkpoint as it may leave this machine: the experiment that it remembers has paths,
- * which no reader needs. Its tensors and its other notes stay as they are. */
+/* A checkpoint as it may leave this machine: the experiment that it remembers has
+ * paths, which no reader needs. Its tensors and its other notes stay as they are. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -49,8 +49,8 @@ lathe_status pack_take_plugins(struct pack *pack, struct error *err);
 
 /* ---- pack_data.c ---- */
 
-/* Every file that an option names, and the experiment, which then names them as they are
- * called in the bundle. */
+/* Every file that an option names, and the experiment, which then names them as they
+ * are called in the bundle. */
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err);
 lathe_status pack_take_experiment(struct pack *pack, struct error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where bundles are unpacked to: <place>/sha256-<id>/, each whole, checked and read-only
- * from the moment that it has that name. Any number of processes may unpack at once, and
- * be killed at any point: what they leave has another name, and goes with the next. What
- * is in a bundle is the bundle's; how it is read is intake's. */
+/* Where bundles are unpacked to: <place>/sha256-<id>/, each whole, checked and
+ * read-only from the moment that it has that name. Any number of processes may unpack
+ * at once, and be killed at any point: what they leave has another name, and goes with
+ * the next. What is in a bundle is the bundle's; how it is read is intake's. */
 #ifndef HOST_BUNDLE_SHELF_H
 #define HOST_BUNDLE_SHELF_H
 
@@ -16,17 +16,18 @@ lathe_status shelf_place(const char *given, char **place, struct error *err);
 
 /* The bundle's folder, unpacked there unless it was before; what was there is read and
  * compared with its digests, and unpacked anew where it differs (*is_mended, which may
- * be NULL). *folder is the caller's. The intake has begun. LATHE_ECREATE, LATHE_EIO: the
- * place cannot be written to, or is full. */
+ * be NULL). *folder is the caller's. The intake has begun. LATHE_ECREATE, LATHE_EIO:
+ * the place cannot be written to, or is full. */
 lathe_status shelf_put(const char *place, struct intake *intake,
                        const struct bundle *bundle, char **folder, bool *is_mended,
                        struct error *err);
-/* Is the folder that of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not there;
- * LATHE_EDATA: what is not as it was. *bundle may be NULL; it is for bundle_finish. */
+/* Is the folder that of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not
+ * there; LATHE_EDATA: what is not as it was. *bundle may be NULL; it is for
+ * bundle_finish. */
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
-/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at; all
- * of it or nothing. */
+/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
+ * all of it or nothing. */
 lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err);
 

@@ -44,8 +44,8 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
                          struct bundle_use *use, struct errors *errors);
 void bundles_finish(struct bundle_use *use);
 /* The same where the first fault is enough: replaces the experiment, the plugin paths
- * and the overrides of a session's options, if the experiment is a bundle. Returns 0, or
- * the exit status with its reason in *err. */
+ * and the overrides of a session's options, if the experiment is a bundle. Returns 0,
+ * or the exit status with its reason in *err. */
 int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
                     int is_quiet, struct bundle_use *use, struct error *err);
 /* The checkpoint that a bundle holds, unpacked: use->checkpoint. Returns 0, or the exit

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* To be loaded before others: what a machine does at its worst.
  *
- *     KILL_AT=n    the process is killed (SIGKILL) before its n-th call that changes the
+ *     KILL_AT=n    the process is killed (SIGKILL) before its n-th call that changes
+ * the
  *                  file system under UNDER
  *     FULL_AT=n    from its n-th write on, there is no space left there
  *     SHUFFLE=n    directories are read in another order for each n */

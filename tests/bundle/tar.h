@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles made by hand, byte by byte: right ones, and ones that no packer would write. */
+/* Bundles made by hand, byte by byte: right ones, and ones that no packer would write.
+ * */
 #ifndef TESTS_BUNDLE_TAR_H
 #define TESTS_BUNDLE_TAR_H
 

@@ -325,7 +325,8 @@ static void bombs(void **state) {
     text_clear(&tar);
     assert_made_refused("cp x.tar x.lathe", "has 1073741823 bytes, and bundle.json");
     make_right(&tar);
-    /* A frame of zstd with a window of 2 GiB, and the tar file in it as one raw block. */
+    /* A frame of zstd with a window of 2 GiB, and the tar file in it as one raw block.
+     * */
     const size_t block = tar.length << 3 | 1;
     const char head[] = {'\x28',
                          '\xb5',

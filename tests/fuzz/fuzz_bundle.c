@@ -40,8 +40,8 @@ static lathe_status end(void *context, struct error *err) {
     return LATHE_OK;
 }
 
-/* No fuzzer finds the sums of tar's headers: where the first byte is a capital, they are
- * mended, from header to header. */
+/* No fuzzer finds the sums of tar's headers: where the first byte is a capital, they
+ * are mended, from header to header. */
 static void mend(uint8_t *bytes, size_t count) {
     for (size_t at = 0; at + 512 <= count;) {
         uint8_t *block = bytes + at;
