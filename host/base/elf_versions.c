@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf_object.h"
 #include "elf_parts.h"
+#include "text.h"
 
 #define RECORDS_MAX 4096 /* of versions that are needed, in all */
 
 struct versions {
     const struct elf *elf;
-    unsigned major, minor; /* the newest so far */
+    unsigned newest[2]; /* so far */
     int record_count;
 };
 
@@ -30,19 +30,21 @@ static lathe_status read_record(const struct elf *elf, uint64_t address, void *r
 
 /* "GLIBC_2.34"; GLIBC_PRIVATE and the like are of no version. */
 static lathe_status take_name(struct versions *v, uint64_t index, struct error *err) {
+    static const char prefix[] = "GLIBC_";
+    const size_t length = sizeof prefix - 1;
     char name[32] = {0};
     const struct elf *elf = v->elf;
-    unsigned major, minor;
+    unsigned found[2];
     if (index >= elf->strings_size) return LATHE_OK;
     const uint64_t left = elf->strings_size - index;
     const size_t count = left < sizeof name - 1 ? (size_t)left : sizeof name - 1;
     lathe_status status = elf_read_at(elf, elf->strings + index, name, count, err);
-    if (!status && sscanf(name, "GLIBC_%3u.%4u", &major, &minor) == 2 &&
-        (major > v->major || (major == v->major && minor > v->minor))) {
-        v->major = major;
-        v->minor = minor;
-    }
-    return status;
+    if (status || strncmp(name, prefix, length) != 0) return status;
+    if (text_read_version(name + length, found) &&
+        (found[0] > v->newest[0] ||
+         (found[0] == v->newest[0] && found[1] > v->newest[1])))
+        memcpy(v->newest, found, sizeof found);
+    return LATHE_OK;
 }
 
 static lathe_status take_file(struct versions *v, uint64_t address, uint32_t count,
@@ -77,8 +79,7 @@ lathe_status elf_glibc(int fd, int64_t size, unsigned version[2], struct error *
     lathe_status status = elf_read_segments(&elf, err);
     if (!status) status = elf_read_dynamic(&elf, err);
     if (!status) status = take_all(&versions, err);
-    version[0] = versions.major;
-    version[1] = versions.minor;
+    memcpy(version, versions.newest, sizeof versions.newest);
     free(elf.entries);
     return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle/bundle.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +10,6 @@
 extern const char schema_bundle[]; /* manifests/schema/bundle.json */
 
 /* ---- what options does not know ---- */
-
-/* "1.2": the numbers before and after the point. */
-static bool read_version(const char *text, unsigned version[2]) {
-    int end = 0;
-    return strspn(text, "0123456789.") == strlen(text) &&
-           sscanf(text, "%4u.%4u%n", &version[0], &version[1], &end) == 2 && !text[end];
-}
 
 static bool is_line(const char *text) {
     size_t left = strlen(text);
@@ -41,7 +33,7 @@ static void check_format(void *context, const char *format, const char *path,
     else if (!strcmp(format, "sha256") &&
              (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no SHA-256 in 64 digits", text);
-    else if (!strcmp(format, "version") && !read_version(text, version))
+    else if (!strcmp(format, "version") && !text_read_version(text, version))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no version such as 1.0", text);
     else if (!strcmp(format, "line") && !is_line(text))
         fail(&err, LATHE_EDATA, "one line of text was expected");
@@ -110,16 +102,16 @@ static void read_plugins(const struct json *list, struct bundle_plugin *plugins)
 
 static lathe_status read_members(struct bundle *bundle, struct error *err) {
     const struct json *root = bundle->root, *abi = json_get(root, "abi");
-    unsigned needs[2], built[2];
+    unsigned needs[2] = {0}, built[2] = {0};
     bundle->name = json_text(json_get(root, "name"));
     bundle->lathe = json_text(json_get(root, "lathe"));
     bundle->machine = json_text(json_get(root, "machine"));
     bundle->libraries = json_get(root, "libraries");
     if (json_get(root, "checkpoint"))
         bundle->checkpoint = json_text(json_get(root, "checkpoint"));
-    read_version(json_text(json_get(abi, "needs")), needs);
-    read_version(json_text(json_get(abi, "built")), built);
-    read_version(json_text(json_get(root, "glibc")), bundle->glibc);
+    text_read_version(json_text(json_get(abi, "needs")), needs);
+    text_read_version(json_text(json_get(abi, "built")), built);
+    text_read_version(json_text(json_get(root, "glibc")), bundle->glibc);
     bundle->abi_needs = needs[1];
     bundle->abi_built = built[1];
     if (needs[0] != 1 || built[0] != 1)

@@ -2,7 +2,6 @@
 #include "bundle/machine.h"
 
 #include <gnu/libc-version.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -73,9 +72,10 @@ static void check_libraries(const struct bundle *bundle, struct errors *reasons)
 static void check_glibc(const struct bundle *bundle, struct errors *reasons) {
     const char *found = gnu_get_libc_version();
     const unsigned *needs = bundle->glibc;
-    unsigned major = 0, minor = 0;
-    sscanf(found, "%4u.%4u", &major, &minor);
-    if (needs[0] < major || (needs[0] == major && needs[1] <= minor)) return;
+    unsigned has[2];
+    if (!text_read_version(found, has) || needs[0] < has[0] ||
+        (needs[0] == has[0] && needs[1] <= has[1]))
+        return;
     fail(errors_add(reasons), LATHE_EMISSING,
          "its plugins need glibc %u.%u or newer, and this machine has %s", needs[0],
          needs[1], found);

@@ -44,15 +44,15 @@ static lathe_status visit_stage(const struct visit *visit, const struct experime
 }
 
 lathe_status pack_each_use(const struct experiment *experiment, void *context,
-                           lathe_status (*function)(void *context, const char *stage,
-                                                    const struct use *use)) {
-    struct visit visit = {context, function, ""};
+                           lathe_status (*visit)(void *context, const char *stage,
+                                                 const struct use *use)) {
+    struct visit visiting = {context, visit, ""};
     char stage[32];
-    lathe_status status = visit_stage(&visit, experiment);
-    visit.stage = stage;
+    lathe_status status = visit_stage(&visiting, experiment);
+    visiting.stage = stage;
     for (size_t i = 0; i < experiment->stage_count && !status; i++) {
         snprintf(stage, sizeof stage, "stages.%zu.", i + 1);
-        status = visit_stage(&visit, experiment->stages[i]);
+        status = visit_stage(&visiting, experiment->stages[i]);
     }
     return status;
 }
