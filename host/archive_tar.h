@@ -60,10 +60,10 @@ lathe_status archive_writer_create(int fd, const char *path,
  * allowed, or tar cannot say its size. */
 lathe_status archive_writer_begin(struct archive_writer *writer, const char *name,
                                   int64_t size, struct error *err);
+/* LATHE_EINVAL: a reader would not take it, as it inflates to too much. */
 lathe_status archive_writer_add(struct archive_writer *writer, const void *bytes,
                                 size_t count, struct error *err);
-/* Ends the file. LATHE_EINVAL: a reader would not take it, as it inflates to too
- * much. */
+/* Ends the file; fails as above. */
 lathe_status archive_writer_finish(struct archive_writer *writer, struct error *err);
 /* Frees; what was not finished is no whole file. NULL is fine. */
 void archive_writer_destroy(struct archive_writer *writer);

@@ -78,6 +78,19 @@ lathe_status archive_writer_begin(struct archive_writer *writer, const char *nam
     return status;
 }
 
+/* As a reader will look at it, wherever it has come to. */
+static lathe_status check_ratio(const struct archive_writer *writer,
+                                struct error *err) {
+    const int64_t inflated = archive_filter_bytes(writer->archive, 0);
+    const int64_t packed = archive_filter_bytes(writer->archive, -1);
+    if (inflated <= ARCHIVE_RATIO_FROM || inflated / ARCHIVE_RATIO_MAX <= packed)
+        return LATHE_OK;
+    return fail(err, LATHE_EINVAL,
+                "it would inflate to more than %d times its size, which no reader "
+                "accepts",
+                ARCHIVE_RATIO_MAX);
+}
+
 lathe_status archive_writer_add(struct archive_writer *writer, const void *bytes,
                                 size_t count, struct error *err) {
     const char *from = bytes;
@@ -90,7 +103,7 @@ lathe_status archive_writer_add(struct archive_writer *writer, const void *bytes
         count -= (size_t)took;
         writer->unwritten -= took;
     }
-    return LATHE_OK;
+    return check_ratio(writer, err);
 }
 
 lathe_status archive_writer_finish(struct archive_writer *writer, struct error *err) {
@@ -98,14 +111,7 @@ lathe_status archive_writer_finish(struct archive_writer *writer, struct error *
         return fail(err, LATHE_EINVAL, "fewer bytes came than were announced");
     if (archive_write_close(writer->archive) != ARCHIVE_OK)
         return fail_writing(writer, err);
-    const int64_t inflated = archive_filter_bytes(writer->archive, 0);
-    const int64_t packed = archive_filter_bytes(writer->archive, -1);
-    if (inflated <= ARCHIVE_RATIO_FROM || inflated / ARCHIVE_RATIO_MAX <= packed)
-        return LATHE_OK;
-    return fail(err, LATHE_EINVAL,
-                "it would inflate to more than %d times its size, which no reader "
-                "accepts",
-                ARCHIVE_RATIO_MAX);
+    return check_ratio(writer, err);
 }
 
 void archive_writer_destroy(struct archive_writer *writer) {

@@ -15,7 +15,9 @@ static bool is_line(const char *text) {
     size_t left = strlen(text);
     while (left) {
         const size_t length = text_utf8(text, left);
-        if (!length || (unsigned char)*text < ' ' || *text == 0x7f) return false;
+        const bool is_c1 = length == 2 && text[0] == '\xc2' && text[1] < '\xa0';
+        if (!length || (unsigned char)*text < ' ' || *text == 0x7f || is_c1)
+            return false;
         text += length;
         left -= length;
     }

@@ -54,6 +54,8 @@ static lathe_status add_source(struct writing *w, const struct pack_item *item) 
     close(fd);
     if (!is_same)
         status = fail(w->err, LATHE_EDATA, "it was changed while it was packed");
+    if (status == LATHE_EINVAL)
+        error_help(w->err, "leave out what is so large: --with-data LIMIT");
     if (status) error_where(w->err, "%s", item->source);
     return status;
 }

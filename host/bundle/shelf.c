@@ -66,9 +66,10 @@ static lathe_status make_place(const char *place, struct error *err) {
 }
 
 /* Is the open folder still there? A sweep may have had it before it was locked. */
-static bool is_linked(int folder) {
-    struct stat info;
-    return fstat(folder, &info) == 0 && info.st_nlink > 0;
+static bool is_there(const struct aside *aside) {
+    struct stat open, named;
+    return fstat(aside->folder, &open) == 0 && lstat(aside->path, &named) == 0 &&
+           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
 static lathe_status open_aside(const char *place, struct aside *aside,
@@ -79,7 +80,7 @@ static lathe_status open_aside(const char *place, struct aside *aside,
         if (!mkdtemp(aside->path)) break;
         aside->folder = open(aside->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (aside->folder >= 0 && !flock(aside->folder, LOCK_EX | LOCK_NB) &&
-            is_linked(aside->folder))
+            is_there(aside))
             return LATHE_OK;
         if (aside->folder >= 0) close(aside->folder);
         free(aside->path);

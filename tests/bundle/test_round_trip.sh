@@ -101,6 +101,17 @@ mkdir wrong && sed 's/1$/0/' ../gone/data/train.csv >wrong/train.csv
 try 65 "$LATHE" run d.lathe --data wrong --run-dir never
 has err 'is not the "train.csv" that was packed'
 
+# What no reader would take is not written.
+cp -r ../gone zeros && head -c 150M /dev/zero >zeros/data/train.csv
+try 78 "$LATHE" pack zeros/points.json --with-data all -o never.lathe --plugin-path "$BUILD/plugins"
+has err 'more than 200 times its size'
+has err '--with-data LIMIT'
+holds 'no file' test ! -e never.lathe -a -z "$(find . -maxdepth 1 -name '.never*')"
+rm -r zeros
+# Nor what tells of this machine.
+try 78 "$LATHE" pack ../gone/points.json --plugin-path "$BUILD/plugins" name=/home/me
+has err 'is a path of this machine'
+
 # A state to begin from.
 try 0 "$LATHE" pack ../plain --with-checkpoint ../plain -o c.lathe --plugin-path "$BUILD/plugins" \
     data.train.file="$PWD/../gone/data/train.csv" "data.validation.file=$PWD/../gone/data/held out.csv"
