@@ -14,12 +14,6 @@ struct versions {
     int record_count;
 };
 
-static uint64_t find_value(const struct elf *elf, int64_t tag) {
-    for (uint64_t i = 0; i < elf->entry_count; i++)
-        if (elf->entries[i].d_tag == tag) return elf->entries[i].d_un.d_val;
-    return 0;
-}
-
 static lathe_status read_record(const struct elf *elf, uint64_t address, void *record,
                                 size_t bytes, struct error *err) {
     uint64_t offset = 0;
@@ -62,7 +56,7 @@ static lathe_status take_file(struct versions *v, uint64_t address, uint32_t cou
 }
 
 static lathe_status take_all(struct versions *v, struct error *err) {
-    uint64_t address = find_value(v->elf, DT_VERNEED);
+    uint64_t address = elf_value(v->elf, DT_VERNEED);
     lathe_status status = LATHE_OK;
     while (address && !status && v->record_count++ <= RECORDS_MAX) {
         Elf64_Verneed need;

@@ -109,7 +109,8 @@ has err '--with-data LIMIT'
 holds 'no file' test ! -e never.lathe -a -z "$(find . -maxdepth 1 -name '.never*')"
 rm -r zeros
 # Nor what tells of this machine.
-try 78 "$LATHE" pack ../gone/points.json --plugin-path "$BUILD/plugins" name=/home/me
+try 78 "$LATHE" pack ../gone/points.json --plugin-path "$BUILD/plugins" \
+    'callbacks=[{"use": "csv", "file": "/results.csv"}]'
 has err 'is a path of this machine'
 
 # A state to begin from.
