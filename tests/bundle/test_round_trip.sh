@@ -101,6 +101,15 @@ mkdir wrong && sed 's/1$/0/' ../gone/data/train.csv >wrong/train.csv
 try 65 "$LATHE" run d.lathe --data wrong --run-dir never
 has err 'is not the "train.csv" that was packed'
 
+# A plugin that is a library alone, with its manifest in it.
+mkdir alone && cp "$BUILD/plugins/optimizer/adamw/adamw.so" alone/of-mine.so
+try 0 "$LATHE" pack ../gone/points.json -o l.lathe --plugin-path alone --plugin-path "$BUILD/plugins"
+try 0 "$LATHE" inspect l.lathe
+has out plugins/optimizer/adamw/of-mine.so
+lacks out plugins/optimizer/adamw/plugin.json
+try 0 "$LATHE" run l.lathe --run-dir with-mine --quiet
+holds 'the same weights' test "$(weights ../plain)" = "$(weights with-mine)"
+
 # What no reader would take is not written.
 cp -r ../gone zeros && head -c 150M /dev/zero >zeros/data/train.csv
 try 78 "$LATHE" pack zeros/points.json --with-data all -o never.lathe --plugin-path "$BUILD/plugins"
