@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "archive.h"
+#include "archive_parts.h"
 
-#include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -12,8 +11,6 @@
 #include "base/crc32.h"
 #include "base/file.h"
 #include "base/text.h"
-
-enum compression { COMPRESSION_NONE = 0, COMPRESSION_GZIP, COMPRESSION_ZSTD };
 
 static const char *const compression_names[] = {"plain", "gzip", "zstd"};
 
@@ -28,8 +25,8 @@ int archive_is_compressed(const void *head, size_t count) {
 }
 
 /* libarchive tells its own findings from those of read(2) by the number. */
-static lathe_status fail_reading(struct archive *reader, enum compression compression,
-                                 const char *path, struct error *err) {
+lathe_status archive_fail(struct archive *reader, enum compression compression,
+                          const char *path, struct error *err) {
     int number = archive_errno(reader);
     const char *text = archive_error_string(reader);
     if (!text) text = "no reason given";
@@ -56,10 +53,9 @@ static int choose_formats(struct archive *reader, enum compression compression,
     return result == ARCHIVE_OK ? archive_read_support_format_raw(reader) : result;
 }
 
-/* A reader over fd from its start; *reader is the caller's. */
-static lathe_status open_reader(int fd, const char *path, int is_tar,
-                                enum compression *compression, struct archive **reader,
-                                struct error *err) {
+lathe_status archive_begin(int fd, const char *path, int is_tar,
+                           enum compression *compression, struct archive **reader,
+                           struct error *err) {
     unsigned char head[4];
     ssize_t got = pread(fd, head, sizeof head, 0);
     if (got < 0 || lseek(fd, 0, SEEK_SET) < 0)
@@ -72,7 +68,7 @@ static lathe_status open_reader(int fd, const char *path, int is_tar,
         status = fail(err, LATHE_EINVAL, "%s: this libarchive cannot read %s data",
                       path, compression_names[*compression]);
     else if (archive_read_open_fd(opened, fd, 256 * 1024) != ARCHIVE_OK)
-        status = fail_reading(opened, *compression, path, err);
+        status = archive_fail(opened, *compression, path, err);
     else if (archive_filter_count(opened) > 2)
         status = fail(err, LATHE_EDATA, "%s: is compressed more than once", path);
     else if (*compression != COMPRESSION_NONE && archive_filter_count(opened) < 2)
@@ -85,13 +81,12 @@ static lathe_status open_reader(int fd, const char *path, int is_tar,
     return status;
 }
 
-/* Moves to the only "member" of a file that is read raw. LATHE_END: it is empty. */
-static lathe_status enter_raw(struct archive *reader, enum compression compression,
-                              const char *path, struct error *err) {
+lathe_status archive_enter(struct archive *reader, enum compression compression,
+                           const char *path, struct error *err) {
     struct archive_entry *entry;
     int result = archive_read_next_header(reader, &entry);
     if (result == ARCHIVE_EOF) return LATHE_END;
-    if (result < ARCHIVE_WARN) return fail_reading(reader, compression, path, err);
+    if (result < ARCHIVE_WARN) return archive_fail(reader, compression, path, err);
     return LATHE_OK;
 }
 
@@ -183,14 +178,14 @@ static lathe_status check_trailer(const struct trailer *trailer,
 
 static lathe_status read_all(struct archive *reader, enum compression compression,
                              struct pages *pages, const char *path, struct error *err) {
-    lathe_status status = enter_raw(reader, compression, path, err);
+    lathe_status status = archive_enter(reader, compression, path, err);
     while (status == LATHE_OK) {
         const void *block;
         size_t size;
         la_int64_t offset;
         int result = archive_read_data_block(reader, &block, &size, &offset);
         if (result == ARCHIVE_EOF) break;
-        if (result < ARCHIVE_WARN) return fail_reading(reader, compression, path, err);
+        if (result < ARCHIVE_WARN) return archive_fail(reader, compression, path, err);
         status = append(pages, block, size, path, err);
     }
     return status == LATHE_END ? LATHE_OK : status;
@@ -211,7 +206,7 @@ lathe_status archive_inflate(int fd, const char *path, void **bytes, int64_t *co
     struct pages pages = {0};
     struct trailer trailer = read_trailer(fd);
     size_t guess = first_guess(fd, &trailer);
-    lathe_status status = open_reader(fd, path, 0, &compression, &reader, err);
+    lathe_status status = archive_begin(fd, path, 0, &compression, &reader, err);
     if (status) return status;
     if (compression != COMPRESSION_GZIP) guess = 0;
     if (guess == 0 || resize_pages(&pages, guess, path, NULL))
@@ -264,8 +259,8 @@ static lathe_status restart(struct archive_stream *stream, int is_tar,
     stream->reader = NULL;
     stream->is_at_end = 0;
     stream->is_tar = is_tar;
-    return open_reader(stream->fd, stream->path, is_tar, &stream->compression,
-                       &stream->reader, err);
+    return archive_begin(stream->fd, stream->path, is_tar, &stream->compression,
+                         &stream->reader, err);
 }
 
 /* pathname is NULL where the name does not fit the locale, which is not ours to
@@ -290,7 +285,7 @@ lathe_status archive_stream_next(struct archive_stream *stream, const char **nam
             return LATHE_END;
         }
         if (result < ARCHIVE_WARN)
-            return fail_reading(stream->reader, stream->compression, stream->path, err);
+            return archive_fail(stream->reader, stream->compression, stream->path, err);
         if (archive_entry_filetype(entry) != AE_IFREG || archive_entry_hardlink(entry))
             continue;
         *name = member_name(entry);
@@ -305,14 +300,15 @@ lathe_status archive_stream_read(struct archive_stream *stream, void *bytes,
     if (!stream->reader) {
         lathe_status status = restart(stream, 0, err);
         if (!status)
-            status = enter_raw(stream->reader, stream->compression, stream->path, err);
+            status =
+                archive_enter(stream->reader, stream->compression, stream->path, err);
         if (status < 0) return status;
         stream->is_at_end = status == LATHE_END;
     }
     if (stream->is_at_end || count <= 0) return LATHE_OK;
     la_ssize_t size = archive_read_data(stream->reader, bytes, (size_t)count);
     if (size < 0)
-        return fail_reading(stream->reader, stream->compression, stream->path, err);
+        return archive_fail(stream->reader, stream->compression, stream->path, err);
     *got = size;
     return LATHE_OK;
 }

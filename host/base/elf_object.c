@@ -12,8 +12,7 @@ static lathe_status refuse(struct error *err) {
     return fail(err, LATHE_EMISSING, "it is damaged: its symbols make no sense");
 }
 
-/* Of the first entry with this tag; 0: none. */
-static uint64_t find_value(const struct elf *elf, int64_t tag) {
+uint64_t elf_value(const struct elf *elf, int64_t tag) {
     for (uint64_t i = 0; i < elf->entry_count; i++)
         if (elf->entries[i].d_tag == tag) return elf->entries[i].d_un.d_val;
     return 0;
@@ -65,8 +64,8 @@ static lathe_status count_by_chains(const struct elf *elf, uint64_t address,
 static lathe_status count_symbols(const struct elf *elf, uint32_t *count,
                                   struct error *err) {
     uint32_t head[2] = {0, 0}; /* buckets, symbols */
-    const uint64_t chains = find_value(elf, DT_GNU_HASH),
-                   table = find_value(elf, DT_HASH);
+    const uint64_t chains = elf_value(elf, DT_GNU_HASH),
+                   table = elf_value(elf, DT_HASH);
     lathe_status status = LATHE_OK;
     if (chains)
         status = count_by_chains(elf, chains, &head[1], err);
@@ -114,7 +113,7 @@ static lathe_status read_symbols(const struct elf *elf, struct elf_object *objec
     object->wanted = calloc((size_t)count + 1, sizeof *object->wanted);
     if (!symbols || !object->exports || !object->wanted)
         status = fail(err, LATHE_ENOMEM, "out of memory");
-    else if (count && !elf_locate(elf, find_value(elf, DT_SYMTAB), bytes, &offset))
+    else if (count && !elf_locate(elf, elf_value(elf, DT_SYMTAB), bytes, &offset))
         status = refuse(err);
     else if (count)
         status = elf_read_at(elf, offset, symbols, bytes, err);
@@ -131,9 +130,8 @@ static lathe_status read_needed(const struct elf *elf, struct elf_object *object
     if (!object->strings || !object->needed)
         return fail(err, LATHE_ENOMEM, "out of memory");
     object->strings[elf->strings_size] = '\0';
-    const uint64_t last = find_value(elf, DT_RUNPATH),
-                   first = find_value(elf, DT_RPATH);
-    const uint64_t flags = find_value(elf, DT_FLAGS);
+    const uint64_t last = elf_value(elf, DT_RUNPATH), first = elf_value(elf, DT_RPATH);
+    const uint64_t flags = elf_value(elf, DT_FLAGS);
     for (uint64_t i = 0; i < elf->entry_count; i++) {
         const Elf64_Dyn *entry = &elf->entries[i];
         if (entry->d_tag == DT_SYMBOLIC) object->is_symbolic = true;

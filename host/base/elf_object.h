@@ -38,5 +38,7 @@ void elf_object_finish(struct elf_object *object);
 /* The `count` bytes that will be at `address`, as they are in the file. */
 lathe_status elf_bytes(int fd, int64_t size, uint64_t address, void *bytes,
                        size_t count, struct error *err);
+/* The newest version of glibc that it asks for: {2, 34}; {0, 0}: none. */
+lathe_status elf_glibc(int fd, int64_t size, unsigned version[2], struct error *err);
 
 #endif

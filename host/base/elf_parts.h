@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What elf.c, which checks a shared object, and elf_note.c and elf_object.c, which read
- * what is in it, share. */
+/* What elf.c, which checks a shared object, and elf_note.c, elf_object.c and
+ * elf_versions.c, which read what is in it, share. */
 #ifndef HOST_BASE_ELF_PARTS_H
 #define HOST_BASE_ELF_PARTS_H
 
@@ -28,6 +28,8 @@ lathe_status elf_read_dynamic(struct elf *elf, struct error *err);
 /* Where in the file are the `count` bytes that will be at `address`? */
 bool elf_locate(const struct elf *elf, uint64_t address, uint64_t count,
                 uint64_t *offset);
+/* Of the first entry with this tag; 0: none. */
+uint64_t elf_value(const struct elf *elf, int64_t tag);
 lathe_status elf_read_at(const struct elf *elf, uint64_t offset, void *bytes,
                          uint64_t count, struct error *err);
 

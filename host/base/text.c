@@ -222,3 +222,14 @@ double text_read_number(const char *string, const char **end) {
     free(copy);
     return number;
 }
+
+bool text_read_version(const char *string, unsigned version[2]) {
+    for (int i = 0; i < 2; i++) {
+        version[i] = 0;
+        int digits = 0;
+        for (; *string >= '0' && *string <= '9' && digits < 4; digits++)
+            version[i] = version[i] * 10 + (unsigned)(*string++ - '0');
+        if (!digits || (i == 0 && *string++ != '.')) return false;
+    }
+    return !*string;
+}

@@ -44,5 +44,7 @@ bool text_is_clean(const char *string); /* it would change nothing */
 /* Reads a decimal number as JSON spells it, with '.' in every locale. *end comes to
  * point past it, at `string` when it is not one. Too large: infinity. */
 double text_read_number(const char *string, const char **end);
+/* "2.34", all of the string: the two numbers, each below 10,000. */
+bool text_read_version(const char *string, unsigned version[2]);
 
 #endif

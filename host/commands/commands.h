@@ -28,6 +28,10 @@ int command_explain(int argc, char **argv);
 int command_validate(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_new(int argc, char **argv);
+int command_pack(int argc, char **argv);
+int command_verify(int argc, char **argv);
+int command_unpack(int argc, char **argv);
+int command_store(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_help(int argc, char **argv);
 

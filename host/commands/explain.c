@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/arguments.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/crash.h"
 #include "commands/output.h"
@@ -119,7 +120,10 @@ static int open_and_explain(struct explaining *e, lathe_session_options *options
 int command_explain(int argc, char **argv) {
     struct explaining e = {0};
     struct words plugin_paths = {0};
+    struct bundle_flags from_bundle = {0};
+    struct bundle_use use = {0};
     const struct flag flags[] = {{"--json", .count = &e.is_json},
+                                 BUNDLE_FLAGS(from_bundle),
                                  {"--calls", "DURATION", .value = &e.calls},
                                  {"--plugin-path", "DIR", .values = &plugin_paths},
                                  {.name = NULL}};
@@ -132,8 +136,10 @@ int command_explain(int argc, char **argv) {
                                    &options.experiment, &err);
     options.overrides = arguments.overrides.items;
     options.plugin_paths = plugin_paths.items;
+    if (!code) code = bundles_replace(&options, &from_bundle, e.is_json, &use, &err);
     if (!code) code = open_and_explain(&e, &options, &err);
     if (code) command_print_error(&err);
+    bundles_finish(&use);
     arguments_finish(&arguments);
     return code;
 }

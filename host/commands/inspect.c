@@ -9,11 +9,13 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/trust.h"
+#include "bundle/intake.h"
 #include "commands/arguments.h"
+#include "commands/bundle_page.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
 #include "commands/example.h"
-#include "commands/facts.h"
+#include "facts.h"
 #include "options.h"
 #include "store.h"
 
@@ -303,7 +305,9 @@ int command_inspect(int argc, char **argv) {
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (code == 0)
         code = arguments_only_word(&arguments, "inspect", "a plugin", &word, &err);
-    if (code == 0)
+    if (code == 0 && intake_is_bundle(word))
+        code = error_exit_code(bundle_page_print(word, is_json, &err));
+    else if (code == 0)
         code = is_path(word) ? inspect_path(word, is_json, &err)
                              : inspect_name(word, paths.items, is_json, &err);
     if (err.status != LATHE_OK) command_print_error(&err);

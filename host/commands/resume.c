@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/runs.h"
 #include "commands/turn.h"
@@ -32,6 +33,7 @@ int command_resume(int argc, char **argv) {
                                    "a run: a directory, or a name under runs/", &word,
                                    &err);
     if (!code) code = runs_path(word, &path, &err);
+    if (!code) code = error_exit_code(bundles_check_run(path, &err));
     options.resume = path;
     if (!code) say_last_call(&common.turn, path);
     code = turn_to_end(&common.turn, &options, code, &err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/runs.h"
 #include "commands/turn.h"
@@ -35,6 +36,8 @@ static int contradict(const char *one, const char *other, struct error *err) {
 
 int command_run(int argc, char **argv) {
     struct turn_flags common = {0};
+    struct bundle_flags from_bundle = {0};
+    struct bundle_use use = {0}, state = {0};
     lathe_session_options options = {0};
     struct arguments arguments;
     struct error err = {0};
@@ -44,6 +47,7 @@ int command_run(int argc, char **argv) {
     const struct flag flags[] = {{"--run-dir", "DIR", .value = &directory},
                                  {"--resume", .count = &is_resume},
                                  {"--from", "CHECKPOINT", .value = &from},
+                                 BUNDLE_FLAGS(from_bundle),
                                  TURN_FLAGS(common)};
     int code = turn_read(argc, argv, flags, &common, &arguments, &options, &err);
     options.from = from;
@@ -52,6 +56,14 @@ int command_run(int argc, char **argv) {
     if (!code && is_resume && directory)
         code = contradict("--resume", "--run-dir", &err);
     if (!code) code = read_words(&arguments, &options, &err);
+    if (!code && from && intake_is_bundle(from)) {
+        if (!options.experiment) options.experiment = from;
+        code = bundles_checkpoint(from, &from_bundle, &state, &err);
+        options.from = state.checkpoint;
+    }
+    if (!code)
+        code =
+            bundles_replace(&options, &from_bundle, common.turn.is_quiet, &use, &err);
     if (!code && is_resume) unfinished = runs_find_unfinished(options.experiment);
     if (unfinished) {
         options.resume = unfinished;
@@ -59,6 +71,8 @@ int command_run(int argc, char **argv) {
     }
     code = turn_to_end(&common.turn, &options, code, &err);
     free(unfinished);
+    bundles_finish(&use);
+    bundles_finish(&state);
     arguments_finish(&arguments);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "commands/arguments.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "experiment.h"
 
@@ -78,18 +79,36 @@ static void print_summary(const struct experiment *experiment) {
     text_finish(&text);
 }
 
-static int validate(const char *source, const char *const *overrides,
-                    const char *const *plugin_paths, int is_json) {
-    struct errors errors = {0};
+static lathe_status open_experiment(const char *source, const char *const *overrides,
+                                    const char *const *plugin_paths,
+                                    struct registry **registry,
+                                    struct experiment **experiment,
+                                    struct errors *errors) {
     struct error err = {0};
+    lathe_status status = registry_open(plugin_paths, NULL, registry, &err);
+    if (status == LATHE_OK)
+        return experiment_open(source, overrides, *registry, experiment, errors);
+    *errors_add(errors) = err;
+    return status;
+}
+
+static int validate(const char *source, const struct words *overrides,
+                    const struct words *plugin_paths, const struct bundle_flags *flags,
+                    int is_json) {
+    struct errors errors = {0};
     struct registry *registry = NULL;
     struct experiment *experiment = NULL;
-    lathe_status status = registry_open(plugin_paths, NULL, &registry, &err);
-    if (status == LATHE_OK) {
-        status = experiment_open(source, overrides, registry, &experiment, &errors);
-    } else {
-        *errors_add(&errors) = err;
-    }
+    struct bundle_use use = {0};
+    const bool is_bundle = intake_is_bundle(source);
+    lathe_status status = is_bundle ? bundles_use(source, flags, plugin_paths,
+                                                  overrides, is_json, &use, &errors)
+                                    : LATHE_OK;
+    if (status == LATHE_OK)
+        status = is_bundle
+                     ? open_experiment(use.experiment, use.overrides, use.plugin_paths,
+                                       &registry, &experiment, &errors)
+                     : open_experiment(source, overrides->items, plugin_paths->items,
+                                       &registry, &experiment, &errors);
     if (is_json) {
         print_json(&errors, source);
     } else if (experiment) {
@@ -99,6 +118,7 @@ static int validate(const char *source, const char *const *overrides,
         command_print_error(&errors.items[i]);
     experiment_close(experiment);
     registry_close(registry);
+    bundles_finish(&use);
     errors_finish(&errors);
     return error_exit_code(status);
 }
@@ -106,7 +126,9 @@ static int validate(const char *source, const char *const *overrides,
 int command_validate(int argc, char **argv) {
     int is_json = 0;
     struct words plugin_paths = {0};
+    struct bundle_flags from_bundle = {0};
     const struct flag flags[] = {{"--json", .count = &is_json},
+                                 BUNDLE_FLAGS(from_bundle),
                                  {"--plugin-path", "DIR", .values = &plugin_paths},
                                  {.name = NULL}};
     struct arguments arguments = {0};
@@ -117,7 +139,8 @@ int command_validate(int argc, char **argv) {
         code =
             arguments_only_word(&arguments, "validate", "an experiment", &source, &err);
     if (code == 0) {
-        code = validate(source, arguments.overrides.items, plugin_paths.items, is_json);
+        code = validate(source, &arguments.overrides, &plugin_paths, &from_bundle,
+                        is_json);
     } else {
         command_print_error(&err);
     }

@@ -6,7 +6,8 @@ try 0 "$LATHE" help
 is_empty err
 cp out overview
 has out 'Usage: lathe COMMAND'
-for command in run resume eval predict explain validate plugins inspect help; do
+for command in run resume eval predict explain validate plugins inspect pack verify unpack store \
+    help; do
     holds "$command is listed" grep -qE "^  $command +[a-z]" out
 done
 for way in '' --help -h; do
@@ -15,7 +16,8 @@ for way in '' --help -h; do
     holds 'the same overview' cmp -s out overview
 done
 
-for command in run resume eval predict explain validate plugins inspect help; do
+for command in run resume eval predict explain validate plugins inspect pack verify unpack store \
+    help; do
     try 0 "$LATHE" help "$command"
     is_empty err
     has out "Usage: lathe $command"

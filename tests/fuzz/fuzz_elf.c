@@ -25,6 +25,8 @@ static lathe_status read_object(int fd, int64_t size, struct error *err) {
         elf_bytes(fd, size, object.exports[i].address, entry, sizeof entry, NULL);
     }
     elf_object_finish(&object);
+    unsigned version[2] = {1, 1};
+    if (status == LATHE_OK) status = elf_glibc(fd, size, version, err);
     FUZZ_CHECK(length <= (size_t)size * (4096 + (size_t)size));
     return status;
 }

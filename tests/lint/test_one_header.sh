@@ -7,7 +7,7 @@ owner() {
     case $1 in
     dlfcn.h) echo 'host/dylib*.c' ;;
     jansson*.h) echo 'host/json.c' ;;
-    archive*.h) echo 'host/archive.c' ;;
+    archive*.h) echo 'host/archive*' ;;
     sodium*.h) echo 'host/base/minisign_sodium.c' ;;
     nettle/*) echo 'host/base/digest.c' ;;
     *cblas*.h | *openblas*.h) echo 'plugins/kernels/*.c' ;;

@@ -155,6 +155,19 @@ static void utf8_is_measured(void **state) {
     assert_int_equal(text_utf8("\xf5\x80\x80\x80", 4), 0);
 }
 
+static void versions_are_two_numbers(void **state) {
+    (void)state;
+    unsigned version[2];
+    assert_true(text_read_version("2.34", version));
+    assert_int_equal(version[0], 2);
+    assert_int_equal(version[1], 34);
+    assert_true(text_read_version("0.9999", version));
+    static const char *const others[] = {
+        "", "2", "2.", ".2", "2.3.4", "2.3a", " 2.3", "-1.2", "2,3", "2..3", "1.10000"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (text_read_version(others[i], version)) fail_msg("%s", others[i]);
+}
+
 static void copies_are_fresh(void **state) {
     (void)state;
     char *copy = text_copy("abc"), *made = text_make("%s-%d", "x", 7);
@@ -174,6 +187,7 @@ int main(void) {
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(numbers_are_read_to_their_end),
         cmocka_unit_test(utf8_is_measured),
+        cmocka_unit_test(versions_are_two_numbers),
         cmocka_unit_test(copies_are_fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "commands/facts.h"
+#include "facts.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +30,7 @@ bool facts_read(const char *library, struct facts *facts) {
     if (dylib_file(library, &fd, &size, NULL) != LATHE_OK) return false;
     bool is_read = elf_object_read(fd, size, true, &facts->object, NULL) == LATHE_OK &&
                    digest_file(library, NULL, facts->digest, NULL) == LATHE_OK;
+    if (is_read) is_read = elf_glibc(fd, size, facts->glibc, NULL) == LATHE_OK;
     if (is_read) read_entry(fd, size, facts);
     close(fd);
     return is_read;

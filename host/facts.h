@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a library says of itself to whoever reads its file: for `inspect`. Nothing of
  * it is loaded. */
-#ifndef HOST_COMMANDS_FACTS_H
-#define HOST_COMMANDS_FACTS_H
+#ifndef HOST_FACTS_H
+#define HOST_FACTS_H
 
 #include "base/digest.h"
 #include "base/elf_object.h"
@@ -13,6 +13,7 @@ struct facts {
     struct elf_object object;
     bool has_entry; /* lathe_plugin_v1, of an ABI 1.x */
     uint32_t built, needs;
+    unsigned glibc[2]; /* the oldest that will do: {2, 34} */
 };
 
 /* False: it is no library that could be loaded. Fills in what is left empty here, for

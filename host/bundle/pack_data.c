@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that an experiment names, and the experiment that names them by where they
+ * are in the bundle. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "archive_tar.h"
+#include "base/path.h"
+#include "bundle/pack_parts.h"
+#include "options.h"
+
+struct gathering {
+    struct pack *pack;
+    int64_t limit;
+    struct error *err;
+};
+
+static lathe_status broken(struct error *err) {
+    return fail(err, LATHE_ENOMEM, "no memory to pack");
+}
+
+/* ---- names ---- */
+
+/* The file's own name in letters that a bundle takes; the caller's. */
+static char *plain_name(const char *source) {
+    char *name = text_copy(path_name(source));
+    for (char *c = name; c && *c; c++) {
+        const bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+                               (*c >= '0' && *c <= '9') || *c == '_' || *c == '-';
+        if (!is_letter && (*c != '.' || c == name)) *c = '-';
+    }
+    if (name && strlen(name) > ARCHIVE_PART_MAX - 8) name[ARCHIVE_PART_MAX - 8] = '\0';
+    return name;
+}
+
+static bool is_free(const struct pack *pack, const char *path) {
+    for (size_t i = 0; i < pack->item_count; i++)
+        if (!strcasecmp(pack->items[i].path, path)) return false;
+    return true;
+}
+
+/* data/NAME, or data/2-NAME where another file has that; the caller's. */
+static char *choose_path(const struct pack *pack, const char *source) {
+    char *name = plain_name(source);
+    char *path = name ? text_make("data/%s", name) : NULL;
+    for (int i = 2; path && !is_free(pack, path); i++) {
+        free(path);
+        path = text_make("data/%d-%s", i, name);
+    }
+    free(name);
+    return path;
+}
+
+/* ---- files ---- */
+
+static struct pack_item *find_source(const struct pack *pack, const char *source) {
+    for (size_t i = 0; i < pack->item_count; i++)
+        if (pack->items[i].used_by && !strcmp(pack->items[i].source, source))
+            return &pack->items[i];
+    return NULL;
+}
+
+static lathe_status take_source(struct gathering *g, const char *source,
+                                struct pack_item **taken) {
+    struct pack_item *item = pack_add(g->pack, choose_path(g->pack, source));
+    if (!item) return broken(g->err);
+    item->source = text_copy(source);
+    item->used_by = json_make_list();
+    if (!item->source || !item->used_by) return broken(g->err);
+    lathe_status status = pack_hash(item, g->err);
+    item->is_outside = item->size > g->limit;
+    *taken = item;
+    return status;
+}
+
+/* `value` is the absolute path, and becomes that in the bundle. */
+static lathe_status take_path(struct gathering *g, const char *setting,
+                              struct json *value) {
+    struct pack_item *item = find_source(g->pack, json_text(value));
+    lathe_status status = LATHE_OK;
+    if (!item) status = take_source(g, json_text(value), &item);
+    if (status) {
+        error_where(g->err, "%s", setting);
+        return status;
+    }
+    const bool is_done = json_set_text(value, item->path) &&
+                         json_push(item->used_by, json_make_text(setting));
+    return is_done ? LATHE_OK : broken(g->err);
+}
+
+/* ---- options ---- */
+
+struct walk {
+    struct gathering *g;
+    const char *stage;
+    const struct use *use;
+};
+
+/* "files.0" of the plugin. */
+static bool is_path(const struct use *use, const char *dotted) {
+    char *path = text_copy(dotted);
+    for (char *c = path; c && *c; c++)
+        if (*c == '.') *c = '/';
+    const struct json *schema =
+        path ? options_declaration(use->manifest->options, path) : NULL;
+    free(path);
+    return !strcmp(json_text(json_get(schema, "format")), "path");
+}
+
+static lathe_status walk_value(const struct walk *walk, const char *path,
+                               struct json *value);
+
+static lathe_status walk_members(const struct walk *walk, const char *path,
+                                 struct json *value) {
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < json_size(value) && !status; i++) {
+        const bool is_map = json_kind(value) == JSON_MAP;
+        const char *dot = *path ? "." : "";
+        char *inner = is_map ? text_make("%s%s%s", path, dot, json_key_at(value, i))
+                             : text_make("%s%s%zu", path, dot, i);
+        status =
+            inner ? walk_value(walk, inner, json_at(value, i)) : broken(walk->g->err);
+        free(inner);
+    }
+    return status;
+}
+
+static lathe_status walk_value(const struct walk *walk, const char *path,
+                               struct json *value) {
+    if (json_kind(value) != JSON_TEXT) return walk_members(walk, path, value);
+    if (!is_path(walk->use, path)) return LATHE_OK;
+    char *setting = text_make("%s%s.%s", walk->stage, walk->use->path, path);
+    lathe_status status =
+        setting ? take_path(walk->g, setting, value) : broken(walk->g->err);
+    free(setting);
+    return status;
+}
+
+/* The members of a map can be changed through it, whoever borrows it. */
+static lathe_status take_use(void *context, const char *stage, const struct use *use) {
+    const struct walk walk = {context, stage, use};
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < json_size(use->options) && !status; i++)
+        status =
+            walk_value(&walk, json_key_at(use->options, i), json_at(use->options, i));
+    return status;
+}
+
+lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err) {
+    struct gathering gathering = {pack, limit, err};
+    lathe_status status = pack_each_use(pack->experiment, &gathering, take_use);
+    struct json *weights =
+        json_get(json_get(pack->experiment->resolved, "start"), "weights");
+    if (!status && weights) status = take_path(&gathering, "start.weights", weights);
+    return status;
+}
+
+/* ---- the experiment ---- */
+
+/* What a run has noted of this machine is left out. */
+static struct json *without_notes(const struct json *whole) {
+    static const char *const notes[] = {"origin", "plugin_path", "run", "$schema"};
+    struct json *rest = json_make_map();
+    for (size_t i = 0; rest && i < json_size(whole); i++) {
+        bool is_note = false;
+        for (size_t k = 0; k < sizeof notes / sizeof *notes; k++)
+            is_note = is_note || !strcmp(json_key_at(whole, i), notes[k]);
+        if (is_note ||
+            json_put(rest, json_key_at(whole, i), json_clone(json_at(whole, i))))
+            continue;
+        json_close(rest);
+        rest = NULL;
+    }
+    return rest;
+}
+
+/* A path of this machine says more than it should, and is of no use elsewhere. */
+static lathe_status check_texts(const struct json *value, const char *path,
+                                struct error *err) {
+    lathe_status status = LATHE_OK;
+    if (json_text(value)[0] == '/') {
+        fail(err, LATHE_EINVAL, "\"%.300s\" is a path of this machine",
+             json_text(value));
+        error_where(err, "%s", path);
+        error_help(err, "give another as you pack: %s=…", path);
+        return LATHE_EINVAL;
+    }
+    for (size_t i = 0; i < json_size(value) && !status; i++) {
+        const char *dot = *path ? "." : "";
+        char *inner = json_kind(value) == JSON_MAP
+                          ? text_make("%s%s%s", path, dot, json_key_at(value, i))
+                          : text_make("%s%s%zu", path, dot, i);
+        status = inner ? check_texts(json_at(value, i), inner, err) : broken(err);
+        free(inner);
+    }
+    return status;
+}
+
+lathe_status pack_take_experiment(struct pack *pack, struct error *err) {
+    struct json *whole = experiment_whole(pack->experiment);
+    struct json *rest = whole ? without_notes(whole) : NULL;
+    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_EXPERIMENT));
+    lathe_status status = rest && item ? LATHE_OK : broken(err);
+    if (!status) status = check_texts(rest, "", err);
+    if (!status) {
+        json_write(rest, &item->text, 2);
+        text_add(&item->text, "\n");
+        if (item->text.is_broken) status = broken(err);
+    }
+    if (!status) pack_hash_text(item);
+    json_close(rest);
+    json_close(whole);
+    return status;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of pack share. */
+#ifndef HOST_BUNDLE_PACK_PARTS_H
+#define HOST_BUNDLE_PACK_PARTS_H
+
+#include <sys/stat.h>
+
+#include "bundle/pack.h"
+#include "experiment.h"
+
+/* One file that goes in, or that is named by its digest. */
+struct pack_item {
+    char *path;   /* in the bundle */
+    char *source; /* absolute; NULL: it is `text` */
+    struct text text;
+    int fd;         /* it is this, open; -1: it is one of the above */
+    struct stat as; /* when it was hashed */
+    int64_t size;
+    char digest[DIGEST_HEX];
+    bool is_outside;
+    struct json *used_by; /* of data */
+};
+
+struct pack {
+    struct registry *registry;
+    struct experiment *experiment;
+    struct pack_item *items; /* by byte order once all are there */
+    size_t item_count;
+    struct json *plugins;   /* as in bundle.json */
+    struct json *libraries; /* that they need, by name; {name: true} */
+    char *checkpoint;       /* its path in the bundle; NULL: none */
+    unsigned abi_needs, abi_built, glibc[2];
+    struct text json; /* bundle.json */
+    struct bundle bundle;
+};
+
+/* A new last item, borrowed until the next; takes `path` over. NULL: out of memory, or
+ * `path` is NULL. */
+struct pack_item *pack_add(struct pack *pack, char *path);
+/* Looks at item->source and hashes it. */
+lathe_status pack_hash(struct pack_item *item, struct error *err);
+/* The same of its text. */
+void pack_hash_text(struct pack_item *item);
+
+/* ---- pack_plugins.c ---- */
+
+/* Every plugin in use, with its licences. */
+lathe_status pack_take_plugins(struct pack *pack, struct error *err);
+
+/* ---- pack_data.c ---- */
+
+/* Every file that an option names, and the experiment, which then names them as they
+ * are called in the bundle. */
+lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err);
+lathe_status pack_take_experiment(struct pack *pack, struct error *err);
+
+/* ---- pack_checkpoint.c ---- */
+
+/* Of a file, or the newest of a run's directory. */
+lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
+                                  struct error *err);
+
+/* Calls `visit` for every plugin in use, stages and nested ones included; `stage`: "",
+ * or what stands before its path. */
+lathe_status pack_each_use(const struct experiment *experiment, void *context,
+                           lathe_status (*visit)(void *context, const char *stage,
+                                                 const struct use *use));
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "archive_tar.h"
+#include "base/path.h"
+#include "bundle/pack_parts.h"
+#include "facts.h"
+
+#define LICENCE_MAX (1 << 20)
+
+/* ---- who is in use ---- */
+
+struct visit {
+    void *context;
+    lathe_status (*function)(void *context, const char *stage, const struct use *use);
+    const char *stage;
+};
+
+static lathe_status visit_use(const struct visit *visit, const struct use *use) {
+    if (!use->manifest) return LATHE_OK;
+    lathe_status status = visit->function(visit->context, visit->stage, use);
+    for (size_t i = 0; i < use->nested_count && !status; i++)
+        status = visit_use(visit, &use->nested[i]);
+    return status;
+}
+
+/* Later stages share the model and the callbacks of the first. */
+static lathe_status visit_stage(const struct visit *visit, const struct experiment *e) {
+    const bool is_first = !*visit->stage;
+    lathe_status status = is_first ? visit_use(visit, &e->model) : LATHE_OK;
+    for (size_t i = 0; i < e->data_count && !status; i++)
+        status = visit_use(visit, &e->data[i].use);
+    if (!status) status = visit_use(visit, &e->optimizer);
+    if (!status) status = visit_use(visit, &e->schedule);
+    for (size_t i = 0; is_first && i < e->callback_count && !status; i++)
+        status = visit_use(visit, &e->callbacks[i]);
+    return status;
+}
+
+lathe_status pack_each_use(const struct experiment *experiment, void *context,
+                           lathe_status (*visit)(void *context, const char *stage,
+                                                 const struct use *use)) {
+    struct visit visiting = {context, visit, ""};
+    char stage[32];
+    lathe_status status = visit_stage(&visiting, experiment);
+    visiting.stage = stage;
+    for (size_t i = 0; i < experiment->stage_count && !status; i++) {
+        snprintf(stage, sizeof stage, "stages.%zu.", i + 1);
+        status = visit_stage(&visiting, experiment->stages[i]);
+    }
+    return status;
+}
+
+/* ---- one plugin ---- */
+
+struct gathering {
+    struct pack *pack;
+    struct error *err;
+};
+
+static lathe_status broken(struct error *err) {
+    return fail(err, LATHE_ENOMEM, "no memory to pack");
+}
+
+/* plugins/<kind>/<name>/<file> */
+static char *path_for(const struct manifest *manifest, const char *file) {
+    return text_make("plugins/%s/%s/%s", manifest_kind_name(manifest->kind),
+                     manifest->name, file);
+}
+
+static bool is_taken(const struct pack *pack, const char *path) {
+    for (size_t i = 0; i < pack->item_count; i++)
+        if (!strcmp(pack->items[i].path, path)) return true;
+    return false;
+}
+
+static lathe_status add_file(struct pack *pack, const struct manifest *manifest,
+                             const char *source, struct error *err) {
+    struct pack_item *item = pack_add(pack, path_for(manifest, path_name(source)));
+    if (!item || !(item->source = text_copy(source))) return broken(err);
+    lathe_status status = archive_check_name(item->path, err);
+    if (!status) return pack_hash(item, err);
+    error_help(err, "give the file another name");
+    return status;
+}
+
+static void take_abi(struct pack *pack, const struct facts *facts) {
+    if (facts->needs > pack->abi_needs) pack->abi_needs = facts->needs;
+    if (facts->built > pack->abi_built) pack->abi_built = facts->built;
+    if (facts->glibc[0] > pack->glibc[0] ||
+        (facts->glibc[0] == pack->glibc[0] && facts->glibc[1] > pack->glibc[1]))
+        memcpy(pack->glibc, facts->glibc, sizeof pack->glibc);
+}
+
+static lathe_status add_library(struct pack *pack, const struct manifest *manifest,
+                                struct error *err) {
+    struct facts facts;
+    const char *path = manifest->library_path;
+    lathe_status status = LATHE_OK;
+    if (!facts_read(path, &facts) || !facts.has_entry)
+        status = fail(err, LATHE_EMISSING, "\"%.400s\" is no plugin of ABI 1", path);
+    for (const char **needed = facts.object.needed; !status && needed && *needed;
+         needed++)
+        if (!json_put(pack->libraries, *needed, json_make_truth(true)))
+            status = broken(err);
+    if (!status) {
+        take_abi(pack, &facts);
+        status = add_file(pack, manifest, path, err);
+    }
+    facts_finish(&facts);
+    return status;
+}
+
+/* Beside the library, as it was read; one that a library carries goes in with it, and
+ * by itself too where it fits the library's name. */
+static lathe_status add_manifest(struct pack *pack, const struct manifest *manifest,
+                                 struct error *err) {
+    const char *named = json_text(json_get(manifest->root, "library"));
+    if (!manifest->text || strcmp(named, path_name(manifest->library_path)))
+        return LATHE_OK;
+    struct pack_item *item = pack_add(pack, path_for(manifest, "plugin.json"));
+    if (!item) return broken(err);
+    text_add_bytes(&item->text, manifest->text, manifest->text_length);
+    if (item->text.is_broken) return broken(err);
+    pack_hash_text(item);
+    return LATHE_OK;
+}
+
+static int is_licence(const struct dirent *entry) {
+    static const char *const words[] = {"licen", "copying", "copyright", "notice"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strncasecmp(entry->d_name, words[i], strlen(words[i]))) return 1;
+    return 0;
+}
+
+static int compare_entries(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static lathe_status add_licences(struct pack *pack, const struct manifest *manifest,
+                                 struct error *err) {
+    struct dirent **entries = NULL;
+    char *folder = path_directory(manifest->library_path);
+    const int count =
+        folder ? scandir(folder, &entries, is_licence, compare_entries) : 0;
+    lathe_status status = folder ? LATHE_OK : broken(err);
+    for (int i = 0; i < count; i++) {
+        struct stat info;
+        char *path = status ? NULL : path_join(folder, entries[i]->d_name);
+        if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
+            info.st_size <= LICENCE_MAX && strcmp(path, manifest->library_path))
+            status = add_file(pack, manifest, path, err);
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    free(folder);
+    return status;
+}
+
+static lathe_status note_plugin(struct pack *pack, const struct manifest *manifest,
+                                const char *library, struct error *err) {
+    struct json *map = json_make_map();
+    const char *kind = manifest_kind_name(manifest->kind);
+    const bool is_whole = map && json_put(map, "kind", json_make_text(kind)) &&
+                          json_put(map, "name", json_make_text(manifest->name)) &&
+                          json_put(map, "version", json_make_text(manifest->version)) &&
+                          json_put(map, "license", json_make_text(manifest->license)) &&
+                          json_put(map, "library", json_make_text(library));
+    if (json_push(pack->plugins, map) && is_whole) return LATHE_OK;
+    return broken(err);
+}
+
+static lathe_status take_plugin(void *context, const char *stage,
+                                const struct use *use) {
+    struct gathering *g = context;
+    const struct manifest *manifest = use->manifest;
+    (void)stage;
+    if (manifest->linked)
+        return fail(g->err, LATHE_EMISSING,
+                    "%s %s is linked into the program, and cannot be packed",
+                    manifest_kind_name(manifest->kind), manifest->name);
+    char *library = path_for(manifest, path_name(manifest->library_path));
+    lathe_status status = library ? LATHE_OK : broken(g->err);
+    if (!status && !is_taken(g->pack, library)) {
+        status = add_library(g->pack, manifest, g->err);
+        if (!status) status = add_manifest(g->pack, manifest, g->err);
+        if (!status) status = add_licences(g->pack, manifest, g->err);
+        if (!status) status = note_plugin(g->pack, manifest, library, g->err);
+    }
+    free(library);
+    return status;
+}
+
+lathe_status pack_take_plugins(struct pack *pack, struct error *err) {
+    struct gathering gathering = {pack, err};
+    return pack_each_use(pack->experiment, &gathering, take_plugin);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* Where bundles are unpacked to: <place>/sha256-<id>/, each whole, checked and
+ * read-only from the moment that it has that name. Any number of processes may unpack
+ * at once, and be killed at any point: what they leave has another name, and goes with
+ * the next. What is in a bundle is the bundle's; how it is read is intake's. */
+#ifndef HOST_BUNDLE_SHELF_H
+#define HOST_BUNDLE_SHELF_H
+
+#include <time.h>
+
+#include "bundle/intake.h"
+
+/* The directory `given`, absolute, or <data>/lathe/bundles of the user; the caller's.
+ * LATHE_ENOTFOUND: there is no home. */
+lathe_status shelf_place(const char *given, char **place, struct error *err);
+
+/* The bundle's folder, unpacked there unless it was before; what was there is read and
+ * compared with its digests, and unpacked anew where it differs (*is_mended, which may
+ * be NULL). *folder is the caller's. The intake has begun. LATHE_ECREATE, LATHE_EIO:
+ * the place cannot be written to, or is full. */
+lathe_status shelf_put(const char *place, struct intake *intake,
+                       const struct bundle *bundle, char **folder, bool *is_mended,
+                       struct error *err);
+/* Is the folder that of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not
+ * there; LATHE_EDATA: what is not as it was. *bundle may be NULL; it is for
+ * bundle_finish. */
+lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
+
+/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
+ * all of it or nothing. */
+lathe_status shelf_unpack(const char *folder, struct intake *intake,
+                          const struct bundle *bundle, struct error *err);
+
+struct shelf_item {
+    char id[DIGEST_HEX];
+    char *name; /* of the experiment; "?" where its bundle.json cannot be read */
+    int64_t size;
+    time_t used; /* last */
+};
+struct shelf_list {
+    struct shelf_item *items; /* by id */
+    size_t count;
+};
+/* A place that is not there has none. */
+lathe_status shelf_read(const char *place, struct shelf_list *list, struct error *err);
+void shelf_finish(struct shelf_list *list);
+/* Takes one away; a process that runs it keeps what it has open. */
+lathe_status shelf_remove(const char *place, const char *id, struct error *err);
+/* Takes away what was left by processes that were killed; returns how many. */
+int shelf_sweep(const char *place);
+
+#endif

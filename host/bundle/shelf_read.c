@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/grow.h"
+#include "base/path.h"
+#include "bundle/shelf_parts.h"
+
+#define TREE_MODES (S_IWGRP | S_IWOTH)
+
+/* ---- one ---- */
+
+static lathe_status check_file(const char *folder, const struct bundle_file *file,
+                               struct error *err) {
+    char hex[DIGEST_HEX];
+    struct stat info;
+    char *path = path_join(folder, file->path);
+    lathe_status status = path ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status && (lstat(path, &info) || !S_ISREG(info.st_mode)))
+        status = fail(err, LATHE_EDATA, "\"%.400s\" is not there any more", path);
+    if (!status && (info.st_size != file->size || info.st_mode & TREE_MODES))
+        status = fail(err, LATHE_EDATA, "\"%.400s\" is not as it was unpacked", path);
+    if (!status) status = digest_file(path, NULL, hex, err);
+    if (!status && strcmp(hex, file->sha256))
+        status = fail(err, LATHE_EDATA,
+                      "\"%.400s\" is not as it was unpacked: its SHA-256 is %.12s…",
+                      path, hex);
+    free(path);
+    return status;
+}
+
+/* That the folder is named by its bundle.json, whose bytes the digest is of. */
+static lathe_status read_json(const char *folder, struct bundle *bundle,
+                              struct error *err) {
+    const char *name = path_name(folder);
+    char *path = path_join(folder, BUNDLE_JSON), *content = NULL;
+    size_t count = 0;
+    lathe_status status = path ? file_read(path, BUNDLE_TEXT_MAX, &content, &count, err)
+                               : fail(err, LATHE_ENOMEM, "out of memory");
+    if (status && status != LATHE_ENOMEM) status = LATHE_EDATA;
+    if (!status) status = bundle_parse(content, count, folder, bundle, err);
+    if (!status && (strncmp(name, SHELF_PREFIX, strlen(SHELF_PREFIX)) ||
+                    strcmp(name + strlen(SHELF_PREFIX), bundle->id)))
+        status = fail(err, LATHE_EDATA, "\"%.400s\" holds another bundle", folder);
+    free(content);
+    free(path);
+    return status;
+}
+
+/* Anything more in it might be taken for a plugin of the bundle. */
+static lathe_status check_rest(const char *folder, const struct bundle *bundle,
+                               struct error *err) {
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int64_t count = fd < 0 ? -1 : tree_count(fd);
+    if (fd >= 0 && !faccessat(fd, BUNDLE_SIGNATURE, F_OK, AT_SYMLINK_NOFOLLOW)) count--;
+    if (fd >= 0) close(fd);
+    if (count == (int64_t)bundle->file_count + 1) return LATHE_OK;
+    return fail(err, LATHE_EDATA, "\"%.400s\" holds more than was unpacked", folder);
+}
+
+lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err) {
+    struct bundle own = {0};
+    struct stat info;
+    if (lstat(folder, &info) && errno == ENOENT)
+        return fail(err, LATHE_ENOTFOUND, "there is no \"%.400s\"", folder);
+    lathe_status status = read_json(folder, &own, err);
+    for (size_t i = 0; i < own.file_count && !status; i++)
+        status = check_file(folder, &own.files[i], err);
+    if (!status) status = check_rest(folder, &own, err);
+    if (bundle)
+        *bundle = own;
+    else
+        bundle_finish(&own);
+    return status;
+}
+
+/* ---- all ---- */
+
+static int compare_items(const void *a, const void *b) {
+    return strcmp(((const struct shelf_item *)a)->id,
+                  ((const struct shelf_item *)b)->id);
+}
+
+static bool is_id(const char *name) {
+    const size_t prefix = strlen(SHELF_PREFIX);
+    return !strncmp(name, SHELF_PREFIX, prefix) && strlen(name + prefix) == 64 &&
+           strspn(name + prefix, "0123456789abcdef") == 64;
+}
+
+static lathe_status add_item(const char *place, const char *name,
+                             struct shelf_list *list, struct error *err) {
+    struct shelf_item *items = grow(list->items, list->count, sizeof *items);
+    char *folder = path_join(place, name);
+    struct bundle bundle = {0};
+    struct stat info = {0};
+    if (items) list->items = items;
+    lathe_status status =
+        items && folder ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status && lstat(folder, &info) == 0) {
+        struct shelf_item *item = &list->items[list->count];
+        *item = (struct shelf_item){.used = info.st_mtime};
+        memcpy(item->id, name + strlen(SHELF_PREFIX), 64);
+        const bool is_read = read_json(folder, &bundle, NULL) == LATHE_OK;
+        item->name = text_copy(is_read ? bundle.name : "?");
+        item->size = bundle.total;
+        if (item->name)
+            list->count++;
+        else
+            status = fail(err, LATHE_ENOMEM, "out of memory");
+    }
+    bundle_finish(&bundle);
+    free(folder);
+    return status;
+}
+
+lathe_status shelf_read(const char *place, struct shelf_list *list, struct error *err) {
+    lathe_status status = LATHE_OK;
+    *list = (struct shelf_list){0};
+    DIR *listing = opendir(place);
+    if (!listing && errno != ENOENT)
+        return fail(err, error_from_errno(errno), "cannot read \"%.400s\": %s", place,
+                    strerror(errno));
+    for (const struct dirent *item; listing && !status && (item = readdir(listing));)
+        if (is_id(item->d_name)) status = add_item(place, item->d_name, list, err);
+    if (listing) closedir(listing);
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, compare_items);
+    return status;
+}
+
+void shelf_finish(struct shelf_list *list) {
+    for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
+    free(list->items);
+    *list = (struct shelf_list){0};
+}

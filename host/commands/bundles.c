@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/bundles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "bundle/machine.h"
+#include "bundle/outside.h"
+#include "bundle/shelf.h"
+#include "registry.h"
+
+lathe_status bundles_open(const char *path, struct intake **intake,
+                          const struct bundle **bundle, struct error *err) {
+    lathe_status status = intake_open(path, intake, err);
+    if (status) return status;
+    status = intake_begin(*intake, bundle, err);
+    if (!status) return LATHE_OK;
+    intake_close(*intake);
+    *intake = NULL;
+    *bundle = NULL;
+    return status;
+}
+
+/* ---- data ---- */
+
+struct placing {
+    const struct bundle *bundle;
+    const struct bundle_flags *flags;
+    const struct words *overrides; /* that were given */
+    struct bundle_use *use;
+};
+
+/* Does the user give another value for the setting, or for what it is in? */
+static bool is_overridden(const char *setting, const struct words *overrides) {
+    for (size_t i = 0; i < overrides->count; i++) {
+        const size_t length = strcspn(overrides->items[i], "=");
+        if (!strncmp(setting, overrides->items[i], length) &&
+            (!setting[length] || setting[length] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Takes `override` over. */
+static lathe_status add_override(struct bundle_use *use, char *override,
+                                 struct error *err) {
+    if (!override) return fail(err, LATHE_ENOMEM, "out of memory");
+    use->made[use->made_count++] = override;
+    use->overrides[use->override_count++] = override;
+    return LATHE_OK;
+}
+
+static lathe_status find_data(const struct placing *p, const struct bundle_file *file,
+                              struct error *err) {
+    char *path = NULL;
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < json_size(file->used_by) && !status; i++) {
+        const char *setting = json_text(json_at(file->used_by, i));
+        if (is_overridden(setting, p->overrides)) continue;
+        if (!path) status = outside_find(file, p->flags->data.items, &path, err);
+        if (!status)
+            status = add_override(p->use, text_make("%s=%s", setting, path), err);
+    }
+    free(path);
+    return status;
+}
+
+static bool names_setting(const struct bundle_file *files, size_t count,
+                          const char *setting, size_t length) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
+            const char *other = json_text(json_at(files[i].used_by, k));
+            if (strlen(other) == length && !strncmp(setting, other, length))
+                return true;
+        }
+    return false;
+}
+
+/* A file that the user names is where the user is, not in the store. */
+static lathe_status give_override(const struct placing *p, const char *override,
+                                  struct error *err) {
+    const size_t length = strcspn(override, "=");
+    const char *value = override + length + 1;
+    const struct bundle *bundle = p->bundle;
+    if (!override[length] || !*value || strchr("/\"[{", *value) ||
+        !(names_setting(bundle->files, bundle->file_count, override, length) ||
+          names_setting(bundle->outside, bundle->outside_count, override, length))) {
+        p->use->overrides[p->use->override_count++] = override;
+        return LATHE_OK;
+    }
+    char *path = path_absolute(value);
+    lathe_status status = add_override(
+        p->use, path ? text_make("%.*s=%s", (int)length, override, path) : NULL, err);
+    free(path);
+    return status;
+}
+
+static lathe_status place_data(const struct placing *p, struct errors *errors) {
+    size_t most = p->overrides->count;
+    lathe_status first = LATHE_OK;
+    for (size_t i = 0; i < p->bundle->outside_count; i++)
+        most += json_size(p->bundle->outside[i].used_by);
+    p->use->overrides = calloc(most + 1, sizeof *p->use->overrides);
+    p->use->made = calloc(most + 1, sizeof *p->use->made);
+    if (!p->use->overrides || !p->use->made)
+        return fail(errors_add(errors), LATHE_ENOMEM, "out of memory");
+    for (size_t i = 0; i < p->bundle->outside_count + p->overrides->count; i++) {
+        struct error err = {0};
+        const size_t given = i - p->bundle->outside_count;
+        lathe_status status = i < p->bundle->outside_count
+                                  ? find_data(p, &p->bundle->outside[i], &err)
+                                  : give_override(p, p->overrides->items[given], &err);
+        if (status) *errors_add(errors) = err;
+        if (!first) first = status;
+    }
+    return first;
+}
+
+/* ---- plugins ---- */
+
+static lathe_status place_plugins(const struct words *given, struct bundle_use *use,
+                                  struct error *err) {
+    use->plugins = path_join(use->folder, "plugins");
+    use->plugin_paths = calloc(given->count + 2, sizeof *use->plugin_paths);
+    if (!use->plugins || !use->plugin_paths)
+        return fail(err, LATHE_ENOMEM, "out of memory");
+    use->plugin_paths[0] = use->plugins;
+    for (size_t i = 0; i < given->count; i++)
+        use->plugin_paths[i + 1] = given->items[i];
+    return LATHE_OK;
+}
+
+/* An installed plugin that would have been used without the bundle. */
+static const struct manifest *find_shadowed(const struct registry *registry,
+                                            const struct bundle_plugin *plugin) {
+    for (size_t i = 0; i < registry_count(registry); i++) {
+        const struct registry_entry *entry = registry_at(registry, i);
+        if (entry->status == REGISTRY_SHADOWED && entry->manifest &&
+            !strcmp(manifest_kind_name(entry->manifest->kind), plugin->kind) &&
+            !strcmp(entry->manifest->name, plugin->name))
+            return entry->manifest;
+    }
+    return NULL;
+}
+
+static void say_plugins(const struct bundle *bundle, const struct bundle_use *use) {
+    struct registry *registry = NULL;
+    struct text all = {0}, replaced = {0};
+    if (registry_open(use->plugin_paths, NULL, &registry, NULL)) return;
+    for (size_t i = 0; i < bundle->plugin_count; i++) {
+        const struct bundle_plugin *plugin = &bundle->plugins[i];
+        const struct manifest *other = find_shadowed(registry, plugin);
+        text_format(&all, "%s%s/%s %s", i ? ", " : "", plugin->kind, plugin->name,
+                    plugin->version);
+        if (other)
+            text_format(&replaced, "%s%s/%s %s", replaced.length ? ", " : "",
+                        plugin->kind, plugin->name, other->version);
+    }
+    fprintf(stderr, "bundle %s (%.12s…) in %s\nits plugins are used: %s\n",
+            bundle->name, bundle->id, use->folder, all.data ? all.data : "none");
+    if (replaced.length)
+        fprintf(stderr, "… in place of those installed here: %s\n", replaced.data);
+    text_finish(&all);
+    text_finish(&replaced);
+    registry_close(registry);
+}
+
+/* ---- the whole ---- */
+
+static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bundle,
+                                 const struct bundle_flags *flags,
+                                 struct bundle_use *use, struct error *err) {
+    char *place = NULL;
+    bool is_mended = false;
+    lathe_status status = shelf_place(flags->store, &place, err);
+    if (!status)
+        status = shelf_put(place, intake, bundle, &use->folder, &is_mended, err);
+    if (is_mended)
+        fprintf(stderr, "lathe: warning: the bundle was changed in the store, and is "
+                        "unpacked anew\n");
+    free(place);
+    if (status) return status;
+    use->experiment = path_join(use->folder, BUNDLE_EXPERIMENT);
+    if (bundle->checkpoint)
+        use->checkpoint = path_join(use->folder, bundle->checkpoint);
+    if (!use->experiment || (bundle->checkpoint && !use->checkpoint))
+        return fail(err, LATHE_ENOMEM, "out of memory");
+    return LATHE_OK;
+}
+
+lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
+                         const struct words *plugin_paths,
+                         const struct words *overrides, int is_quiet,
+                         struct bundle_use *use, struct errors *errors) {
+    struct intake *intake = NULL;
+    const struct bundle *bundle = NULL;
+    struct error err = {0};
+    *use = (struct bundle_use){0};
+    lathe_status status = bundles_open(word, &intake, &bundle, &err);
+    if (!status) machine_check(bundle, errors);
+    if (!status && errors->count) status = errors->items[0].status;
+    if (bundle) {
+        const lathe_status found =
+            place_data(&(struct placing){bundle, flags, overrides, use}, errors);
+        if (!status) status = found;
+    }
+    if (!status) status = put_on_shelf(intake, bundle, flags, use, &err);
+    if (!status) status = place_plugins(plugin_paths, use, &err);
+    if (!status && !is_quiet) say_plugins(bundle, use);
+    if (err.status) *errors_add(errors) = err;
+    intake_close(intake);
+    return status;
+}
+
+void bundles_finish(struct bundle_use *use) {
+    for (size_t i = 0; i < use->made_count; i++) free(use->made[i]);
+    free(use->made);
+    free(use->overrides);
+    free(use->plugin_paths);
+    free(use->plugins);
+    free(use->experiment);
+    free(use->checkpoint);
+    free(use->folder);
+    *use = (struct bundle_use){0};
+}
+
+static struct words words_of(const char *const *items) {
+    struct words words = {(const char **)items, 0};
+    while (items && items[words.count]) words.count++;
+    return words;
+}
+
+int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
+                    int is_quiet, struct bundle_use *use, struct error *err) {
+    *use = (struct bundle_use){0};
+    if (!options->experiment || !intake_is_bundle(options->experiment)) return 0;
+    const struct words paths = words_of(options->plugin_paths);
+    const struct words overrides = words_of(options->overrides);
+    struct errors errors = {0};
+    lathe_status status = bundles_use(options->experiment, flags, &paths, &overrides,
+                                      is_quiet, use, &errors);
+    if (status)
+        *err = errors.items[0];
+    else {
+        options->experiment = use->experiment;
+        options->plugin_paths = use->plugin_paths;
+        options->overrides = use->overrides;
+    }
+    errors_finish(&errors);
+    return error_exit_code(status);
+}
+
+int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
+                       struct bundle_use *use, struct error *err) {
+    struct intake *intake = NULL;
+    const struct bundle *bundle = NULL;
+    *use = (struct bundle_use){0};
+    lathe_status status = bundles_open(path, &intake, &bundle, err);
+    if (!status && !bundle->checkpoint) {
+        status = fail(err, LATHE_ENOTFOUND, "there is no checkpoint in this bundle");
+        error_where(err, "%s", path);
+        error_help(err, "it is packed with one by: lathe pack … --with-checkpoint RUN");
+    }
+    if (!status) status = put_on_shelf(intake, bundle, flags, use, err);
+    intake_close(intake);
+    return error_exit_code(status);
+}
+
+/* ---- runs ---- */
+
+lathe_status bundles_check_run(const char *run, struct error *err) {
+    static const char mark[] = "/sha256-";
+    char *path = path_join(run, "resolved.json");
+    struct json *resolved = NULL;
+    lathe_status status = LATHE_OK;
+    if (path) json_read(path, &resolved, NULL);
+    const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
+    char *folder = *plugins ? path_directory(plugins) : NULL;
+    const char *name = folder ? strstr(folder, mark) : NULL;
+    if (name && strlen(name) == sizeof mark - 1 + 64) {
+        status = shelf_check(folder, NULL, err);
+        if (status == LATHE_ENOTFOUND)
+            fail(err, status, "the bundle that this run is of is not in the store");
+        if (status) {
+            error_where(err, "%s", folder);
+            error_help(err, "unpack it there again: lathe unpack FILE.lathe");
+        }
+    }
+    free(folder);
+    json_close(resolved);
+    free(path);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Bundles on a command line: where one stands in place of an experiment file, it is
+ * checked, unpacked into the store, and what the session is to open is told. */
+#ifndef HOST_COMMANDS_BUNDLES_H
+#define HOST_COMMANDS_BUNDLES_H
+
+#include <lathe/session.h>
+
+#include "bundle/intake.h"
+#include "commands/arguments.h"
+
+struct bundle_flags {
+    struct words data; /* folders with what is not in the bundle */
+    const char *store; /* NULL: the user's */
+};
+#define BUNDLE_FLAGS(flags)                                                            \
+    {"--data", "DIR", .values = &(flags).data}, {                                      \
+        "--store", "DIR", .value = &(flags).store                                      \
+    }
+
+/* The one way by which a bundle comes into the program: its signature is looked at
+ * before its bundle.json is parsed. *intake is the caller's, *bundle borrowed from
+ * it. */
+lathe_status bundles_open(const char *path, struct intake **intake,
+                          const struct bundle **bundle, struct error *err);
+
+/* What takes the place of the words of a command line. */
+struct bundle_use {
+    char *experiment, *checkpoint; /* in the store; the latter NULL: it has none */
+    const char **plugin_paths;     /* the bundle's, then those that were given */
+    const char **overrides;        /* where its data is, then those that were given */
+    /* bundles.c's own */
+    char *folder, *plugins;
+    char **made;
+    size_t made_count, override_count;
+};
+
+/* Is `word` a bundle? Then fills in *use, for bundles_finish either way, and says on
+ * stderr, unless quiet, whose plugins are used. Faults go to `errors`, all that can be
+ * found. */
+lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
+                         const struct words *plugin_paths,
+                         const struct words *overrides, int is_quiet,
+                         struct bundle_use *use, struct errors *errors);
+void bundles_finish(struct bundle_use *use);
+/* The same where the first fault is enough: replaces the experiment, the plugin paths
+ * and the overrides of a session's options, if the experiment is a bundle. Returns 0,
+ * or the exit status with its reason in *err. */
+int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
+                    int is_quiet, struct bundle_use *use, struct error *err);
+/* The checkpoint that a bundle holds, unpacked: use->checkpoint. Returns 0, or the exit
+ * status with its reason in *err; bundles_finish either way. */
+int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
+                       struct bundle_use *use, struct error *err);
+/* Is what a run was made of still in the store, where that is where it came from? */
+lathe_status bundles_check_run(const char *run, struct error *err);
+
+#endif

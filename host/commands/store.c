@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* lathe store: which bundles were unpacked; and away with them. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/nearest.h"
+#include "bundle/shelf.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/entries.h"
+
+#define DAY_SECONDS 86400
+
+struct keeping {
+    char *place;
+    struct shelf_list list;
+    int is_json, is_all;
+    long days;
+};
+
+static void add_time(time_t when, struct text *text) {
+    struct tm parts;
+    char shown[32] = "?";
+    if (gmtime_r(&when, &parts)) strftime(shown, sizeof shown, "%Y-%m-%d", &parts);
+    text_add(text, shown);
+}
+
+static void add_json(const struct keeping *k, struct text *text) {
+    text_add(text, "[");
+    for (size_t i = 0; i < k->list.count; i++) {
+        const struct shelf_item *item = &k->list.items[i];
+        text_format(text, "%s\n  {\"id\": \"%s\", \"name\": ", i ? "," : "", item->id);
+        text_json_string(text, item->name);
+        text_format(text, ", \"size\": %lld, \"used\": \"", (long long)item->size);
+        add_time(item->used, text);
+        text_add(text, "\", \"folder\": ");
+        char *folder = text_make("%s/sha256-%s", k->place, item->id);
+        text_json_string(text, folder);
+        free(folder);
+        text_add(text, "}");
+    }
+    text_add(text, k->list.count ? "\n]\n" : "]\n");
+}
+
+static void add_lines(const struct keeping *k, struct text *text) {
+    for (size_t i = 0; i < k->list.count; i++) {
+        const struct shelf_item *item = &k->list.items[i];
+        struct text size = {0};
+        bundle_add_size(item->size, &size);
+        text_format(text, "%.16s  %10s  last used ", item->id,
+                    size.data ? size.data : "?");
+        add_time(item->used, text);
+        text_format(text, "  %s\n", item->name);
+        text_finish(&size);
+    }
+}
+
+static lathe_status list(const struct keeping *k, struct error *err) {
+    struct text text = {0};
+    if (k->is_json)
+        add_json(k, &text);
+    else
+        add_lines(k, &text);
+    lathe_status status = entries_print(&text, !k->is_json, err);
+    text_finish(&text);
+    if (!k->is_json) fprintf(stderr, "%zu bundles in %s\n", k->list.count, k->place);
+    return status;
+}
+
+/* The only one whose id begins so. */
+static const struct shelf_item *find_item(const struct keeping *k, const char *word,
+                                          struct error *err) {
+    const struct shelf_item *found = NULL;
+    if (!strncmp(word, "sha256-", 7)) word += 7;
+    for (size_t i = 0; i < k->list.count; i++) {
+        const struct shelf_item *item = &k->list.items[i];
+        if (strncmp(item->id, word, strlen(word))) continue;
+        if (found) {
+            fail(err, LATHE_EINVAL, "two bundles have an id that begins with \"%s\"",
+                 word);
+            return NULL;
+        }
+        found = item;
+    }
+    if (found) return found;
+    fail(err, LATHE_ENOTFOUND, "there is no bundle \"%s\" in the store", word);
+    error_where(err, "%s", k->place);
+    error_help(err, "\"lathe store list\" shows their ids");
+    return NULL;
+}
+
+static lathe_status remove_item(const struct keeping *k, const struct shelf_item *item,
+                                struct error *err) {
+    lathe_status status = shelf_remove(k->place, item->id, err);
+    if (!status) printf("removed %.16s  %s\n", item->id, item->name);
+    return status;
+}
+
+static lathe_status prune(const struct keeping *k, const struct words *ids,
+                          struct error *err) {
+    const time_t oldest = time(NULL) - (time_t)k->days * DAY_SECONDS;
+    lathe_status status = LATHE_OK;
+    const int swept = shelf_sweep(k->place);
+    if (swept) printf("removed what %d interrupted processes left\n", swept);
+    for (size_t i = 0; i < ids->count && !status; i++) {
+        const struct shelf_item *item = find_item(k, ids->items[i], err);
+        status = item ? remove_item(k, item, err) : err->status;
+    }
+    for (size_t i = 0; i < k->list.count && !ids->count && !status; i++)
+        if (k->is_all || k->list.items[i].used < oldest)
+            status = remove_item(k, &k->list.items[i], err);
+    return status;
+}
+
+static int refuse(struct error *err, const char *format, const char *word) {
+    fail(err, LATHE_EINVAL, format, word);
+    error_where(err, "command line of \"store\"");
+    error_help(err, "lathe store list, or lathe store prune");
+    return EXIT_USAGE;
+}
+
+static int read_days(const char *days, struct keeping *k, struct error *err) {
+    char *end = NULL;
+    k->days = 30;
+    if (!days) return 0;
+    k->days = strtol(days, &end, 10);
+    if (*end || k->days < 0 || k->days > 36500)
+        return refuse(err, "\"%s\" is no number of days", days);
+    return 0;
+}
+
+static int keep(struct keeping *k, const struct words *words, struct error *err) {
+    const char *word = words->count ? words->items[0] : "";
+    const bool is_list = !strcmp(word, "list"), is_prune = !strcmp(word, "prune");
+    if (!is_list && !is_prune)
+        return refuse(err, *word ? "\"%s\" is not known" : "what is to be done%s",
+                      *word ? word : "?");
+    if (is_list && words->count > 1)
+        return refuse(err, "\"%s\" is one too many", words->items[1]);
+    lathe_status status = shelf_read(k->place, &k->list, err);
+    const struct words ids = {words->items + 1, words->count - 1};
+    if (!status) status = is_list ? list(k, err) : prune(k, &ids, err);
+    return error_exit_code(status);
+}
+
+int command_store(int argc, char **argv) {
+    struct keeping k = {0};
+    const char *store = NULL, *days = NULL;
+    const struct flag flags[] = {{"--json", .count = &k.is_json},
+                                 {"--all", .count = &k.is_all},
+                                 {"--days", "N", .value = &days},
+                                 {"--store", "DIR", .value = &store},
+                                 {.name = NULL}};
+    struct arguments arguments = {0};
+    struct error err = {0};
+    int code = arguments_read(argc, argv, flags, &arguments, &err);
+    if (!code) code = read_days(days, &k, &err);
+    if (!code) code = error_exit_code(shelf_place(store, &k.place, &err));
+    if (!code) code = keep(&k, &arguments.words, &err);
+    if (code) command_print_error(&err);
+    shelf_finish(&k.list);
+    free(k.place);
+    arguments_finish(&arguments);
+    return code;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* bundle.json: each thing that may be wrong in it is refused, and said. */
+#include "bundle/tar.h"
+
+#include "bundle/bundle.h"
+
+/* The right one with `old` replaced; the caller's. */
+static char *replaced(const char *old, const char *new) {
+    struct text json = {0};
+    json_of(&json, NULL, NULL);
+    const char *at = strstr(json.data, old);
+    if (!at) fail_msg("there is no %s", old);
+    char *text =
+        text_make("%.*s%s%s", (int)(at - json.data), json.data, new, at + strlen(old));
+    text_finish(&json);
+    return text;
+}
+
+static void the_right_one_is_taken(void **state) {
+    (void)state;
+    struct text json = {0};
+    struct bundle bundle;
+    struct error err = {0};
+    json_of(&json, NULL, NULL);
+    if (bundle_parse(json.data, json.length, "x.lathe", &bundle, &err))
+        fail_msg("%s: %s", err.where, err.what);
+    assert_int_equal(bundle.file_count, LISTED);
+    assert_int_equal(bundle.total, 16);
+    assert_string_equal(bundle_find(&bundle, "experiment.json")->path,
+                        "experiment.json");
+    assert_null(bundle_find(&bundle, "experiment"));
+    bundle_finish(&bundle);
+    text_finish(&json);
+}
+
+static void each_fault_is_told(void **state) {
+    (void)state;
+    static const struct {
+        const char *old, *new, *what;
+    } cases[] = {
+        {"lathe.bundle/1", "lathe.bundle/2", "a bundle of format \"lathe.bundle/2\""},
+        {"lathe.bundle/1", "tar", "it is no bundle"},
+        {"\"format\"", "\"form\"", "it is no bundle"},
+        {"\"name\"", "\"names\"", "names"},
+        {"\"name\":\"n\"", "\"name\":\"n\",\"name\":\"m\"", "name"},
+        {"\"name\":\"n\"", "\"name\":\"n\\nm\"", "one line"},
+        {"\"experiment.json\",\"abi\"", "\"../x.json\",\"abi\"", "experiment.json"},
+        {"1.0\",\"built\"", "one\",\"built\"", "no version"},
+        {"1.0\",\"built\"", "2.0\",\"built\"", "another ABI"},
+        {"\"files\":[", "\"files\":[1,", "object"},
+        {"data/points.csv", "../points.csv", "no name for a file"},
+        {"data/points.csv", "/data/points.csv", "absolute"},
+        {"data/points.csv", "data/poi\\u0000nts.csv", "u0000"},
+        {"data/points.csv", "zata/points.csv", "listed twice or out of order"},
+        {"data/points.csv", "experiment.json", "listed twice or out of order"},
+        {"data/points.csv", "data/points.csv/a/b/c/d/e/f/g/h", "too deep"},
+        {"\"size\":4", "\"size\":-4", "minimum"},
+        {"\"size\":4", "\"size\":4.5", "integer"},
+        {"\"size\":4", "\"size\":1e15", "more than 64 GiB"},
+        {"\"size\":4", "\"size\":1e300", ""},
+        {"\"sha256\":\"", "\"sha256\":\"A", "no SHA-256"},
+        {"\"library\":\"plugins", "\"library\":\"plugin", "not among its files"},
+        {"\"experiment.json\",\"size\"", "\"experiment.jsom\",\"size\"",
+         "not among its files"},
+        {"\"outside\":[]", "\"outside\":[],\"checkpoint\":\"c\"",
+         "not among its files"},
+        {"\"outside\":[]", "\"outside\":[],\"later\":1", "later"},
+        {"]}", "]", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = replaced(cases[i].old, cases[i].new);
+        struct bundle bundle;
+        struct error err = {0};
+        lathe_status status =
+            bundle_parse(text, strlen(text), "x.lathe", &bundle, &err);
+        if (status != LATHE_EDATA || !strstr(err.what, cases[i].what))
+            fail_msg("%s: %d \"%s\"", cases[i].new, status, err.what);
+        if (err.status != status || !strstr(err.where, "x.lathe"))
+            fail_msg("%s: where is \"%s\"", cases[i].new, err.where);
+        bundle_finish(&bundle);
+        free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_right_one_is_taken),
+        cmocka_unit_test(each_fault_is_told),
+    };
+    return cmocka_run_group_tests_name("bundle.json", tests, NULL, NULL);
+}
