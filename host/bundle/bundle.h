@@ -12,6 +12,8 @@
 #define BUNDLE_JSON "bundle.json"              /* the first entry */
 #define BUNDLE_SIGNATURE "bundle.json.minisig" /* the second, where it is signed */
 #define BUNDLE_EXPERIMENT "experiment.json"
+#define BUNDLE_RECEIPT "receipt.json" /* of the run that was packed; it may be absent */
+#define BUNDLE_RECORDS "metrics.jsonl"
 #define BUNDLE_TOTAL_MAX ((int64_t)64 << 30) /* bytes of all its files */
 #define BUNDLE_TEXT_MAX ((size_t)4 << 20)    /* of bundle.json */
 

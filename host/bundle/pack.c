@@ -145,6 +145,7 @@ static lathe_status gather(struct pack *pack, const struct pack_request *request
     if (!status) status = pack_take_experiment(pack, err);
     if (!status && request->checkpoint)
         status = pack_take_checkpoint(pack, request->checkpoint, err);
+    if (!status && request->run) status = pack_take_receipt(pack, request->run, err);
     return status ? status : write_json(pack, err);
 }
 

@@ -21,6 +21,7 @@ struct pack_request {
     const char *const *plugin_paths; /* directories */
     int64_t data_limit;              /* larger files of data go in by digest alone */
     const char *checkpoint;          /* a file; NULL: none */
+    const char *run; /* whose receipt and records go in, if it has ended; NULL: none */
 };
 
 /* All faults of the experiment go to `errors`. *pack is the caller's. */

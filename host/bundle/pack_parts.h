@@ -60,6 +60,11 @@ lathe_status pack_take_experiment(struct pack *pack, struct error *err);
 lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
                                   struct error *err);
 
+/* ---- pack_receipt.c ---- */
+
+/* What came of a run, if it has a receipt. */
+lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error *err);
+
 /* Calls `visit` for every plugin in use, stages and nested ones included; `stage`: "",
  * or what stands before its path. */
 lathe_status pack_each_use(const struct experiment *experiment, void *context,

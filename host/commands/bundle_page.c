@@ -70,14 +70,17 @@ void bundle_page_add_files(const char *title, const struct bundle_file *files,
     }
 }
 
-static void add_head(const struct bundle *bundle, bool is_signed, struct text *text) {
+static void add_head(const struct bundle *bundle, const struct signature *signature,
+                     struct text *text) {
     text_format(text, "%s, a bundle of format %s, packed by lathe %s\n\n", bundle->name,
                 BUNDLE_FORMAT, bundle->lathe);
     text_format(text, "id         %s\n", bundle->id);
     text_add(text, "content    ");
     bundle_add_size(bundle->total, text);
     text_format(text, " in %zu files, all as listed\n", bundle->file_count);
-    text_format(text, "signature  %s\n", is_signed ? "there is one" : "none");
+    text_add(text, "signature  ");
+    signature_add_line(signature, text);
+    text_add(text, "\n");
     text_format(text, "machine    %s, glibc %u.%u or newer\n", bundle->machine,
                 bundle->glibc[0], bundle->glibc[1]);
     text_format(text, "abi        needs 1.%u or newer, built with up to 1.%u\n",
@@ -90,9 +93,9 @@ static void add_head(const struct bundle *bundle, bool is_signed, struct text *t
     if (bundle->checkpoint) text_format(text, "checkpoint %s\n", bundle->checkpoint);
 }
 
-static void add_page(const struct bundle *bundle, bool is_signed,
+static void add_page(const struct bundle *bundle, const struct signature *signature,
                      const struct json *experiment, struct text *text) {
-    add_head(bundle, is_signed, text);
+    add_head(bundle, signature, text);
     text_add(text, "\nplugins\n");
     for (size_t i = 0; i < bundle->plugin_count; i++) {
         const struct bundle_plugin *plugin = &bundle->plugins[i];
@@ -110,11 +113,11 @@ static void add_page(const struct bundle *bundle, bool is_signed,
 /* ---- as JSON ---- */
 
 /* bundle.json as it is, with what it does not say of itself. */
-static void add_json(const struct bundle *bundle, bool is_signed,
+static void add_json(const struct bundle *bundle, const struct signature *signature,
                      const struct json *experiment, struct text *text) {
     struct json *root = json_clone(bundle->root);
     const bool is_whole = root && json_put(root, "id", json_make_text(bundle->id)) &&
-                          json_put(root, "signed", json_make_truth(is_signed)) &&
+                          json_put(root, "signature", signature_json(signature)) &&
                           json_put(root, "experiment", json_clone(experiment));
     if (is_whole) json_write(root, text, 2);
     text_add(text, "\n");
@@ -127,19 +130,19 @@ lathe_status bundle_page_print(const char *path, int is_json, struct error *err)
     const struct bundle *bundle = NULL;
     struct json *experiment = NULL;
     struct text text = {0};
-    size_t signature = 0;
-    lathe_status status = bundles_open(path, &intake, &bundle, err);
+    struct signature signature;
+    lathe_status status = bundles_look(path, NULL, &signature, &intake, &bundle, err);
     if (!status) status = read_all(intake, path, &experiment, err);
     if (!status) {
-        intake_signature(intake, &signature);
         if (is_json)
-            add_json(bundle, signature > 0, experiment, &text);
+            add_json(bundle, &signature, experiment, &text);
         else
-            add_page(bundle, signature > 0, experiment, &text);
+            add_page(bundle, &signature, experiment, &text);
         status = entries_print(&text, !is_json, err);
     }
     text_finish(&text);
     json_close(experiment);
+    signature_finish(&signature);
     intake_close(intake);
     return status;
 }

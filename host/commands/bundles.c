@@ -11,16 +11,50 @@
 #include "bundle/shelf.h"
 #include "registry.h"
 
-lathe_status bundles_open(const char *path, struct intake **intake,
+/* ---- opening ---- */
+
+static lathe_status refuse(const struct signature *signature, const char *path,
+                           struct error *err) {
+    *err = signature->reason;
+    if (!err->where[0]) error_where(err, "%s", path);
+    return err->status;
+}
+
+static lathe_status begin(struct intake **intake, lathe_status status,
                           const struct bundle **bundle, struct error *err) {
-    lathe_status status = intake_open(path, intake, err);
-    if (status) return status;
-    status = intake_begin(*intake, bundle, err);
+    if (!status) status = intake_begin(*intake, bundle, err);
     if (!status) return LATHE_OK;
     intake_close(*intake);
     *intake = NULL;
     *bundle = NULL;
     return status;
+}
+
+lathe_status bundles_look(const char *path, const char *key,
+                          struct signature *signature, struct intake **intake,
+                          const struct bundle **bundle, struct error *err) {
+    *signature = (struct signature){0};
+    lathe_status status = intake_open(path, intake, err);
+    if (status) return status;
+    status = signature_look(*intake, key, signature, err);
+    const bool is_wrong = signature->check.verdict == KEYS_WRONG;
+    if (!status && (is_wrong || (key && signature->decision == KEYS_REFUSE)))
+        status = refuse(signature, path, err);
+    return begin(intake, status, bundle, err);
+}
+
+lathe_status bundles_open(const char *path, struct intake **intake,
+                          const struct bundle **bundle, struct error *err) {
+    struct signature signature;
+    lathe_status status = intake_open(path, intake, err);
+    if (status) return status;
+    status = signature_look(*intake, NULL, &signature, err);
+    if (!status && signature.decision == KEYS_REFUSE)
+        status = refuse(&signature, path, err);
+    if (!status && signature.decision == KEYS_ACCEPT_AND_WARN)
+        fprintf(stderr, "lathe: warning: %s: %s\n", path, signature.reason.what);
+    signature_finish(&signature);
+    return begin(intake, status, bundle, err);
 }
 
 /* ---- data ---- */

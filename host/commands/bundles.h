@@ -8,6 +8,7 @@
 
 #include "bundle/intake.h"
 #include "commands/arguments.h"
+#include "commands/signature.h"
 
 struct bundle_flags {
     struct words data; /* folders with what is not in the bundle */
@@ -18,10 +19,16 @@ struct bundle_flags {
         "--store", "DIR", .value = &(flags).store                                      \
     }
 
-/* The one way by which a bundle comes into the program: its signature is looked at
- * before its bundle.json is parsed. *intake is the caller's, *bundle borrowed from
- * it. */
+/* The one way by which a bundle comes into the program: what the user's policy makes of
+ * its signature is known before its bundle.json is parsed, and LATHE_EPERM if that is a
+ * no; a warning is printed. *intake is the caller's, *bundle borrowed from it. */
 lathe_status bundles_open(const char *path, struct intake **intake,
+                          const struct bundle **bundle, struct error *err);
+/* The same for who only looks at it: a signature that is wrong is refused, and of
+ * others *signature says what there is, for signature_finish also after a failure.
+ * `key` as for signature_look; with one, it has to have signed. */
+lathe_status bundles_look(const char *path, const char *key,
+                          struct signature *signature, struct intake **intake,
                           const struct bundle **bundle, struct error *err);
 
 /* What takes the place of the words of a command line. */

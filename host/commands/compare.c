@@ -85,7 +85,10 @@ lathe_status side_open(const char *run, bool has_receipt, struct side *side,
     lathe_status status = has_receipt ? receipt_read(run, &side->receipt, err)
                                       : receipt_make(run, &side->receipt, err);
     if (!status) status = read_json(run, "resolved.json", &side->resolved, err);
-    if (status == LATHE_ENOTFOUND && side->receipt) status = LATHE_OK;
+    if (status == LATHE_ENOTFOUND && side->receipt) {
+        status = LATHE_OK;
+        *err = (struct error){0};
+    }
     if (!status) status = read_records(side, err);
     return !status && has_receipt ? check_receipt(side, err) : status;
 }

@@ -11,12 +11,14 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
+#include "commands/password.h"
 #include "commands/runs.h"
+#include "keys.h"
 
 #define LIMIT_DEFAULT ((int64_t)64 << 20)
 
 struct packing {
-    const char *source, *output, *limit, *checkpoint;
+    const char *source, *output, *limit, *checkpoint, *key;
     struct words plugin_paths;
     int is_json;
     char *resolved;    /* of a run: what takes the place of `source` */
@@ -71,6 +73,12 @@ static int read_run(struct packing *p, struct error *err) {
     return 0;
 }
 
+/* What came of the run goes with it, for whoever does it again: unless this is another
+ * experiment now, or it began from a checkpoint, which is not packed. */
+static bool has_receipt(const struct packing *p, const struct arguments *arguments) {
+    return p->resolved && !arguments->overrides.count && !json_get(p->root, "from");
+}
+
 /* ---- what is said ---- */
 
 static void add_lines(const struct bundle *bundle, const char *output,
@@ -85,6 +93,9 @@ static void add_lines(const struct bundle *bundle, const char *output,
         bundle_add_size(file->size, text);
         text_format(text, ", for %s\n", json_text(json_at(file->used_by, 0)));
     }
+    if (bundle_find(bundle, BUNDLE_RECEIPT))
+        text_add(text,
+                 "with the run's receipt: \"lathe reproduce\" compares with it\n");
     if (bundle->outside_count)
         text_add(text, "whoever runs it gives the folder with that: --data DIR\n");
 }
@@ -102,22 +113,38 @@ static void add_json(const struct bundle *bundle, const char *output,
 
 /* ---- the whole ---- */
 
+/* Signs bundle.json; nothing without a key. In the comment, which the signature covers,
+ * is no time: the same input gives the same bytes. */
+static lathe_status sign(const struct packing *p, const struct pack *pack,
+                         struct text *signature, struct error *err) {
+    size_t count = 0;
+    const char *bytes = pack_text(pack, &count);
+    char comment[256];
+    if (!p->key) return LATHE_OK;
+    snprintf(comment, sizeof comment, "lathe bundle %.160s", pack_bundle(pack)->name);
+    return keys_sign(p->key, password_ask, (void *)p->key, bytes, count, comment,
+                     signature, err);
+}
+
 static lathe_status write_file(const struct packing *p, const struct pack *pack,
                                struct error *err) {
     const struct bundle *bundle = pack_bundle(pack);
-    struct text text = {0};
+    struct text text = {0}, signature = {0};
     char *own = p->output ? NULL : text_make("%s.lathe", bundle->name);
     const char *output = p->output ? p->output : own;
     lathe_status status = output ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     for (char *c = own; c && *c; c++)
         if (*c == '/') *c = '-';
-    if (!status) status = pack_write(pack, output, NULL, 0, err);
+    if (!status) status = sign(p, pack, &signature, err);
+    if (!status)
+        status = pack_write(pack, output, signature.data, signature.length, err);
     if (!status && p->is_json)
         add_json(bundle, output, &text);
     else if (!status)
         add_lines(bundle, output, &text);
     if (!status) status = entries_print(&text, !p->is_json, err);
     text_finish(&text);
+    text_finish(&signature);
     free(own);
     return status;
 }
@@ -131,7 +158,8 @@ static int pack(const struct packing *p, const struct arguments *arguments,
         .overrides = arguments->overrides.items,
         .plugin_paths = p->paths ? p->paths : p->plugin_paths.items,
         .data_limit = limit,
-        .checkpoint = p->checkpoint};
+        .checkpoint = p->checkpoint,
+        .run = has_receipt(p, arguments) ? p->source : NULL};
     lathe_status status = pack_create(&request, &made, &errors);
     if (status)
         *err = errors.items[0];
@@ -148,6 +176,7 @@ int command_pack(int argc, char **argv) {
         {"-o", "FILE", .value = &p.output},
         {"--with-data", "LIMIT", .value = &p.limit},
         {"--with-checkpoint", "CHECKPOINT", .value = &p.checkpoint},
+        {"--sign", "KEY", .value = &p.key},
         {"--plugin-path", "DIR", .values = &p.plugin_paths},
         {"--json", .count = &p.is_json},
         {.name = NULL}};

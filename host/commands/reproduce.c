@@ -12,8 +12,8 @@
 #include "commands/again.h"
 #include "commands/commands.h"
 #include "commands/needs.h"
+#include "commands/original.h"
 #include "commands/output.h"
-#include "commands/runs.h"
 #include "commands/turn.h"
 
 #define EXIT_DIFFER 1
@@ -24,15 +24,17 @@ struct reproduction {
     int is_json, is_quiet, verbosity, is_kept;
     const char *directory, *steps;
     struct words plugin_paths;
+    struct bundle_flags bundle_flags;
     struct arguments arguments;
     /* what it is made of */
-    struct side first, second;
+    struct original original;
+    struct side second;
     struct scope scope;
-    const char **search;    /* plugin_paths, then the run's */
-    const char **overrides; /* what keeps a time from ending it, then those given */
+    const char **search;    /* for plugins */
+    const char **overrides; /* what keeps a time from ending it, then the original's */
     char *until;            /* the former */
     bool is_timed;
-    char *experiment, *parent, *fresh;
+    char *parent, *fresh;
     bool is_made;         /* parent is ours */
     struct json *changed; /* since the first time */
     struct again again;
@@ -58,13 +60,14 @@ static const struct json *until_of(const struct json *resolved) {
 /* A bound that is a time ended the run where it did; today it would elsewhere. What can
  * be counted stays, for a schedule goes by it. */
 static lathe_status list_overrides(struct reproduction *r, struct error *err) {
-    const struct words *given = &r->arguments.overrides;
-    struct json *until = json_clone(until_of(r->first.resolved));
+    const struct words *given = &r->original.overrides;
+    struct json *until = json_clone(until_of(r->original.experiment));
     struct text text = {0};
     size_t count = 0;
     r->overrides = calloc(given->count + 2, sizeof *r->overrides);
     text_add(&text, "train.until=");
-    r->is_timed = until && !json_get(r->first.resolved, "stages") && lengthen(until);
+    r->is_timed =
+        until && !json_get(r->original.experiment, "stages") && lengthen(until);
     for (size_t i = 0; i < given->count; i++)
         if (!strncmp(given->items[i], "train.until=", text.length)) r->is_timed = false;
     if (r->is_timed && json_kind(until) == JSON_TEXT)
@@ -85,21 +88,21 @@ static lathe_status list_overrides(struct reproduction *r, struct error *err) {
 /* It is no change of the experiment. */
 static bool forget_lengthening(const struct reproduction *r) {
     struct json *train = json_get(r->second.resolved, "train");
-    const struct json *until = until_of(r->first.resolved);
+    const struct json *until = until_of(r->original.experiment);
     return !r->is_timed || json_put(train, "until", json_clone(until));
 }
 
 static bool is_reason(const struct reproduction *r, const char *reason) {
-    return !strcmp(json_text(json_get(r->first.receipt, "reason")), reason);
+    return !strcmp(json_text(json_get(r->original.side.receipt, "reason")), reason);
 }
 
 /* Something is known of the first so many steps. */
 static bool is_known(const struct reproduction *r, int64_t steps) {
-    const struct json *kept = json_get(r->first.receipt, "checkpoints");
+    const struct json *kept = json_get(r->original.side.receipt, "checkpoints");
     for (size_t i = 0; i < json_size(kept); i++)
         if (json_whole(json_get(json_at(kept, i), "step")) <= steps) return true;
-    return json_size(r->first.records) > 0 &&
-           json_whole(json_get(json_at(r->first.records, 0), "step")) <= steps;
+    return json_size(r->original.side.records) > 0 &&
+           json_whole(json_get(json_at(r->original.side.records, 0), "step")) <= steps;
 }
 
 static int read_steps(struct reproduction *r, int64_t all, struct error *err) {
@@ -117,16 +120,16 @@ static int read_steps(struct reproduction *r, int64_t all, struct error *err) {
         r->scope = (struct scope){.steps = steps, .is_part = true};
     if (err->status == LATHE_OK) return 0;
     error_where(err, "--steps");
-    if (steps > 0 && steps <= all && json_size(r->first.records))
-        error_help(
-            err, "the first record is of step %lld",
-            (long long)json_whole(json_get(json_at(r->first.records, 0), "step")));
+    if (steps > 0 && steps <= all && json_size(r->original.side.records))
+        error_help(err, "the first record is of step %lld",
+                   (long long)json_whole(
+                       json_get(json_at(r->original.side.records, 0), "step")));
     return EXIT_USAGE;
 }
 
 /* How it ended says how it ends this time. */
 static int plan_end(struct reproduction *r, struct error *err) {
-    const int64_t all = json_whole(json_get(r->first.receipt, "step"));
+    const int64_t all = json_whole(json_get(r->original.side.receipt, "step"));
     r->scope = (struct scope){.steps = -1};
     if (is_reason(r, "interrupted") || is_reason(r, "preempted") ||
         is_reason(r, "failed"))
@@ -142,17 +145,6 @@ static int plan_end(struct reproduction *r, struct error *err) {
 
 /* ---- where, and with which plugins ---- */
 
-static lathe_status list_search(struct reproduction *r, struct error *err) {
-    const struct json *own = json_get(r->first.resolved, "plugin_path");
-    const size_t given = r->plugin_paths.count, more = json_size(own);
-    r->search = calloc(given + more + 1, sizeof *r->search);
-    if (!r->search) return fail(err, LATHE_ENOMEM, "no memory for paths");
-    for (size_t i = 0; i < given + more; i++)
-        r->search[i] =
-            i < given ? r->plugin_paths.items[i] : json_text(json_at(own, i - given));
-    return LATHE_OK;
-}
-
 /* Beside the run, where there was room for one; or else where temporary files go. Its
  * parent is never called "runs", so "latest" stays what it is. */
 static lathe_status make_place(struct reproduction *r, struct error *err) {
@@ -161,7 +153,8 @@ static lathe_status make_place(struct reproduction *r, struct error *err) {
         r->fresh = text_copy(r->directory);
         return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
     }
-    char *run = realpath(r->first.run, NULL), *beside = path_directory(run ? run : ".");
+    char *run = r->original.bundle.folder ? NULL : realpath(r->original.side.run, NULL);
+    char *beside = path_directory(run ? run : "./bundle");
     free(run);
     r->parent = text_make("%s/.reproduce-XXXXXX", beside ? beside : ".");
     free(beside);
@@ -197,37 +190,28 @@ static bool has_other_data(const struct words *overrides) {
     return false;
 }
 
-static int open_run(struct reproduction *r, struct error *err) {
-    const char *word = NULL;
-    char *path = NULL;
-    int code =
-        arguments_only_word(&r->arguments, "reproduce",
-                            "a run: a directory, or a name under runs/", &word, err);
-    if (!code) code = runs_path(word, &path, err);
-    if (code) return code;
-    lathe_status status = side_open(path, true, &r->first, err);
-    if (status == LATHE_ENOTFOUND && runs_is_run(path))
-        error_help(err,
-                   "the run has no receipt because it has not ended: lathe resume "
-                   "%s ends it",
-                   path);
-    r->experiment = text_make("%s/resolved.json", path);
-    free(path);
-    if (!status && !r->experiment) status = fail(err, LATHE_ENOMEM, "no memory");
-    return error_exit_code(status);
-}
-
 static int prepare(struct reproduction *r, struct error *err) {
-    int code = open_run(r, err);
+    const char *word = NULL;
+    int code = arguments_only_word(
+        &r->arguments, "reproduce",
+        "a run: a directory, or a name under runs/; or a bundle of one", &word, err);
+    if (!code)
+        code = original_open(word, &r->bundle_flags, &r->plugin_paths,
+                             &r->arguments.overrides, r->is_quiet || r->is_json,
+                             &r->original, err);
     if (!code) code = error_exit_code(list_overrides(r, err));
     if (!code) code = plan_end(r, err);
     if (code) return code;
-    lathe_status status = list_search(r, err);
+    r->search = original_search(&r->original, &r->plugin_paths);
+    lathe_status status =
+        r->search ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for paths");
     if (!status)
-        status = needs_find(&r->first, r->search,
-                            has_other_data(&r->arguments.overrides), &r->changed, err);
+        status = needs_find(&r->original.side, r->search,
+                            r->original.bundle.folder ||
+                                has_other_data(&r->original.overrides),
+                            &r->changed, err);
     if (!status) status = make_place(r, err);
-    r->again.kept = json_get(r->first.receipt, "checkpoints");
+    r->again.kept = json_get(r->original.side.receipt, "checkpoints");
     r->again.weights = json_make_list();
     return error_exit_code(status);
 }
@@ -249,7 +233,7 @@ static void tell_environment(void *context) {
     struct side now = {0};
     struct json *causes = json_make_map();
     if (causes && side_open(r->fresh, false, &now, NULL) == LATHE_OK &&
-        compare_causes(causes, &r->first, &now))
+        compare_causes(causes, &r->original.side, &now))
         tell_list(r, "other than it was", json_get(causes, "environment"));
     side_finish(&now);
     json_close(causes);
@@ -287,7 +271,7 @@ static bool write_json(const struct reproduction *r, const struct json *report,
     const bool is_there = !r->is_made || r->is_kept;
     bool is_whole =
         root && json_put(root, "identical", json_make_truth(is_identical)) &&
-        json_put(root, "run", json_make_text(r->first.run)) &&
+        json_put(root, "run", json_make_text(r->original.name)) &&
         json_put(root, "again", json_make_text(is_there ? r->fresh : NULL)) &&
         json_put(root, "steps", json_make_whole(r->again.last)) &&
         json_put(root, "goes_on", json_make_truth(r->again.goes_on)) &&
@@ -308,7 +292,7 @@ static int judge(struct reproduction *r, struct error *err) {
     bool is_whole =
         json_put(r->second.receipt, "checkpoints", weights) && forget_lengthening(r);
     struct json *report =
-        is_whole ? compare_sides(&r->first, &r->second, r->scope) : NULL;
+        is_whole ? compare_sides(&r->original.side, &r->second, r->scope) : NULL;
     const bool is_identical =
         report && !r->again.goes_on && json_kind(json_get(report, "apart")) != JSON_MAP;
     is_whole = report != NULL;
@@ -329,13 +313,13 @@ static int judge(struct reproduction *r, struct error *err) {
 }
 
 static int run_again(struct reproduction *r, struct error *err) {
-    const struct json *from = json_get(r->first.resolved, "from");
+    const struct json *from = json_get(r->original.side.resolved, "from");
     struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
                         .verbosity = r->verbosity,
                         .run = again_run,
                         .run_context = &r->again};
     lathe_session_options options = {
-        .experiment = r->experiment,
+        .experiment = r->original.source,
         .overrides = r->overrides,
         .plugin_paths = r->search,
         .run_directory = r->fresh,
@@ -352,7 +336,7 @@ static int run_again(struct reproduction *r, struct error *err) {
 
 static void finish(struct reproduction *r) {
     leave_place(r);
-    side_finish(&r->first);
+    original_close(&r->original);
     side_finish(&r->second);
     json_close(r->changed);
     json_close(r->again.weights);
@@ -360,7 +344,6 @@ static void finish(struct reproduction *r) {
     free(r->search);
     free(r->overrides);
     free(r->until);
-    free(r->experiment);
     free(r->parent);
     free(r->fresh);
 }
@@ -372,6 +355,7 @@ int command_reproduce(int argc, char **argv) {
                                  {"-o", "DIR", .value = &r.directory},
                                  {"--keep", .count = &r.is_kept},
                                  {"--plugin-path", "DIR", .values = &r.plugin_paths},
+                                 BUNDLE_FLAGS(r.bundle_flags),
                                  {"--json", .count = &r.is_json},
                                  {"--quiet", .count = &r.is_quiet},
                                  {"-v", .count = &r.verbosity},

@@ -13,7 +13,7 @@ struct verdict {
     struct error damage;         /* it is not whole; else LATHE_OK */
     struct errors reasons;       /* why it cannot be run here */
     const struct bundle *bundle; /* NULL: not even its bundle.json is sound */
-    bool is_signed;
+    struct signature signature;
 };
 
 static void look_for_data(const struct bundle *bundle, const struct bundle_flags *flags,
@@ -57,10 +57,13 @@ static void add_json(const struct verdict *verdict, const char *path,
     text_json_string(text, bundle ? bundle->id : NULL);
     text_add(text, ", \"name\": ");
     text_json_string(text, bundle ? bundle->name : NULL);
-    text_format(text, ", \"files\": %zu, \"size\": %lld, \"signed\": %s, \"damage\": ",
+    struct json *signature = signature_json(&verdict->signature);
+    text_format(text, ", \"files\": %zu, \"size\": %lld, \"signature\": ",
                 bundle ? bundle->file_count : 0,
-                (long long)(bundle ? bundle->total : 0),
-                verdict->is_signed ? "true" : "false");
+                (long long)(bundle ? bundle->total : 0));
+    json_write(signature, text, 0);
+    json_close(signature);
+    text_add(text, ", \"damage\": ");
     if (verdict->damage.status)
         add_error(&verdict->damage, text);
     else
@@ -80,28 +83,35 @@ static void add_lines(const struct verdict *verdict, const char *path,
     text_format(text, "%s: %s, %s: %zu files with ", path, bundle->name, BUNDLE_FORMAT,
                 bundle->file_count);
     bundle_add_size(bundle->total, text);
-    text_format(text, ", all as listed; %s\nid %s\n",
-                verdict->is_signed ? "there is a signature" : "not signed", bundle->id);
+    text_format(text, ", all as listed\nid %s\nsignature: ", bundle->id);
+    signature_add_line(&verdict->signature, text);
+    text_add(text, "\n");
     if (!verdict->reasons.count) text_add(text, "ok: this machine can run it\n");
 }
 
-static void look(const char *path, const struct bundle_flags *flags,
+/* What the user's policy refuses cannot be run here either. */
+static void look_at_policy(const struct signature *signature, struct errors *reasons) {
+    if (signature->decision == KEYS_REFUSE) *errors_add(reasons) = signature->reason;
+}
+
+static void look(const char *path, const char *key, const struct bundle_flags *flags,
                  struct intake **intake, struct verdict *verdict) {
-    size_t signature = 0;
-    if (bundles_open(path, intake, &verdict->bundle, &verdict->damage)) return;
-    intake_signature(*intake, &signature);
-    verdict->is_signed = signature > 0;
+    if (bundles_look(path, key, &verdict->signature, intake, &verdict->bundle,
+                     &verdict->damage))
+        return;
     if (intake_files(*intake, NULL, &verdict->damage)) return;
+    look_at_policy(&verdict->signature, &verdict->reasons);
     machine_check(verdict->bundle, &verdict->reasons);
     look_for_data(verdict->bundle, flags, &verdict->reasons);
 }
 
-static int verify(const char *path, const struct bundle_flags *flags, int is_json) {
+static int verify(const char *path, const char *key, const struct bundle_flags *flags,
+                  int is_json) {
     struct verdict verdict = {0};
     struct intake *intake = NULL;
     struct text text = {0};
     struct error err = {0};
-    look(path, flags, &intake, &verdict);
+    look(path, key, flags, &intake, &verdict);
     int code = exit_code(&verdict);
     if (is_json)
         add_json(&verdict, path, &text);
@@ -115,6 +125,7 @@ static int verify(const char *path, const struct bundle_flags *flags, int is_jso
     for (size_t i = 0; i < verdict.reasons.count && !is_json; i++)
         command_print_error(&verdict.reasons.items[i]);
     errors_finish(&verdict.reasons);
+    signature_finish(&verdict.signature);
     intake_close(intake);
     text_finish(&text);
     return code;
@@ -122,20 +133,21 @@ static int verify(const char *path, const struct bundle_flags *flags, int is_jso
 
 int command_verify(int argc, char **argv) {
     int is_json = 0;
+    const char *path = NULL, *key = NULL;
     struct bundle_flags bundle = {0};
     const struct flag flags[] = {{"--json", .count = &is_json},
+                                 {"--key", "PUB", .value = &key},
                                  {"--data", "DIR", .values = &bundle.data},
                                  {.name = NULL}};
     struct arguments arguments = {0};
     struct error err = {0};
-    const char *path = NULL;
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (!code)
         code = arguments_only_word(&arguments, "verify", "a bundle", &path, &err);
     if (code)
         command_print_error(&err);
     else
-        code = verify(path, &bundle, is_json);
+        code = verify(path, key, &bundle, is_json);
     arguments_finish(&arguments);
     return code;
 }
