@@ -84,6 +84,20 @@ static void compare(struct comparing *c, const char *path, const struct json *be
             compare_member(c, path, json_key_at(now, i), before, now);
 }
 
+/* Of a plugin, with its version as it was: it was built anew, and nobody knows whether
+ * the same sums come of it. */
+static void compare_library(lathe_session *s, const struct plugin *plugin,
+                            const struct json *saved) {
+    const char *before = json_text(json_get(saved, "library"));
+    const char *now = plugin->library->digest;
+    if (*before && *now && strcmp(before, now) != 0)
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "%s is another file than the one that was at work when the state was "
+                 "saved (%.12s…, then %.12s…), and of the same version: whether the "
+                 "same bits come of it nobody knows",
+                 plugin->label, now, before);
+}
+
 /* A plugin of another version may understand its old state, or do other sums. Another
  * plugin under the same id is a change of the experiment, and a callback without state
  * is as free as its options. */
@@ -94,9 +108,12 @@ static void compare_version(struct comparing *c, const struct plugin *plugin) {
     for (size_t i = 0; i < use->nested_count; i++)
         compare_version(c, &plugin->nested[i]);
     if (!saved || strcmp(json_text(json_get(saved, "name")), use->manifest->name) ||
-        !strcmp(json_text(version), use->manifest->version) ||
         (use->kind == LATHE_KIND_CALLBACK && !json_get(saved, "sha256")))
         return;
+    if (!strcmp(json_text(version), use->manifest->version)) {
+        compare_library(c->s, plugin, saved);
+        return;
+    }
     struct json *now = json_make_text(use->manifest->version);
     char *path = text_make("version of %s %s", manifest_kind_name(use->kind),
                            use->manifest->name);

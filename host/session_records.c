@@ -225,11 +225,16 @@ static lathe_status emit_end(lathe_session *s) {
     return emit(s, NULL, true);
 }
 
+static bool is_measured(const lathe_session *s, enum split split) {
+    lathe_metric_view view = {.size = sizeof view};
+    metrics_view(s->metrics, METRICS_LOSS * SPLIT_COUNT + (int32_t)split, &view);
+    return view.step >= 0;
+}
+
 /* Of the metrics, those of the split that was visited last. */
 static void log_metrics(const lathe_session *s, struct text *line) {
-    enum split last = SPLIT_TRAIN;
-    if (s->data[SPLIT_VALIDATION].is_used) last = SPLIT_VALIDATION;
-    if (s->data[SPLIT_TEST].is_used) last = SPLIT_TEST;
+    enum split last = SPLIT_TEST;
+    while (last != SPLIT_TRAIN && !is_measured(s, last)) last--;
     for (int64_t i = 0; i < metrics_count(s->metrics); i++) {
         lathe_metric_view view = {.size = sizeof view};
         metrics_view(s->metrics, (int32_t)(i * SPLIT_COUNT + last), &view);

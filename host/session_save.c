@@ -123,6 +123,7 @@ static bool list_plugin(const lathe_session *s, const struct plugin *plugin,
         json_put(map, "id", json_make_text(use->id)) &&
         json_put(map, "name", json_make_text(use->manifest->name)) &&
         json_put(map, "version", json_make_text(use->manifest->version)) &&
+        json_put(map, "library", json_make_text(plugin->library->digest)) &&
         put_state(s, plugin, map);
     is_whole = json_push(list, map) && is_whole;
     for (size_t i = 0; i < use->nested_count && is_whole; i++)

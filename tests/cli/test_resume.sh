@@ -121,6 +121,22 @@ has edited/resolved.json '"lr": 0.5'
 try 78 "$LATHE" resume edited
 has err 'this would change the numbers of the run: optimizer.lr: 0.001 -> 0.5'
 
+# A plugin that was built anew and kept its version is told.
+cp -r "$BUILD/plugins/optimizer/adamw" own
+try 0 "$LATHE" run long.json --run-dir built --quiet --plugin-path . train.until=1ep
+try 0 "$LATHE" resume built --quiet train.until=2ep
+lacks err 'another file'
+echo >>own/adamw.so
+try 0 "$LATHE" resume built --quiet train.until=3ep
+has err 'warning: optimizer adamw (adamw.so 1.0.0) is another file than the one that was at work'
+rm -rf own
+
+# The numbers at the end are those of what was visited last.
+try 0 "$LATHE" run long.json --run-dir unseen train.until=1ep train.validate=2ep
+has err '10 steps in'
+has err '; train/loss '
+lacks err '; validation/loss'
+
 # run --resume: the unfinished run of this file, or a new one.
 try 75 "$LATHE" run long.json --time-limit 0.05s --quiet train.until=1000000ep
 try 0 "$LATHE" run long.json --resume --quiet train.until=400ep
