@@ -7,7 +7,8 @@
  *
  * Conventions of every header in this directory:
  * - Each struct that crosses the wall starts with `uint32_t size`, set by whoever
- *   defines it. A reader uses a member only if LATHE_COVERS says that `size` reaches it.
+ *   defines it. A reader uses a member only if LATHE_COVERS says that `size` reaches
+ *   it.
  * - Strings are UTF-8, ended by NUL. Pointers are borrowed unless a comment says
  *   otherwise.
  * - Every function carries one thread tag:
@@ -164,9 +165,9 @@ typedef struct lathe_any_ops {
  *
  *     LATHE_MANIFEST("plugin.json");
  *
- * The path is relative to where the compiler runs, or to one of its -I (not with -flto).
- * Nothing tells make that the library is made of that file too. lathe_add_plugin, of
- * CMake, puts the manifest in by itself, and this does nothing there.
+ * The path is relative to where the compiler runs, or to one of its -I (with -flto to
+ * none). Nothing tells make that the library is made of that file too. CMake's
+ * lathe_add_plugin puts the manifest in by itself, and this does nothing there.
  *
  * For other languages: it is an ELF note (System V ABI, "Note Section") in a section of
  * type SHT_NOTE that is loaded, aligned to 4: owner "lathe", type 1, and as description
