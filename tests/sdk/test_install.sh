@@ -186,7 +186,9 @@ block "$doc/README.md" json '"callbacks"' >"$scratch/read/first.json"
     eval "$(block "$prefix/share/lathe/template/README.md" sh 'cmake')"
     eval "$(block "$prefix/share/lathe/template/README.md" sh './build/distil')" >records
     grep -q '"reason":"completed"' records
-) >"$scratch/log" 2>&1 || complain "as the documents say: $(tail -n 20 "$scratch/log")"
+) >"$scratch/log" 2>&1
+# Not "||", where set -e does nothing.
+(($? == 0)) || complain "as the documents say: $(tail -n 20 "$scratch/log")"
 
 # ---- CMake ----
 
