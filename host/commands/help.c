@@ -21,7 +21,8 @@ static void print_page(const char *name) {
 }
 
 /* An experiment that needs no files and is there: in the present folder's manifests/,
- * where lathe is installed, or in the clone it was built in. The caller's; NULL: none. */
+ * where lathe is installed, or in the clone it was built in. The caller's; NULL:
+ * none. */
 static char *find_first_experiment(void) {
     char *bin = path_of_program(), *prefix = bin ? path_directory(bin) : NULL;
     char *clone = prefix ? path_directory(prefix) : NULL;

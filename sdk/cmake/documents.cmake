@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 # lathe_install_documents(): the texts for readers, as they are installed. Links lead to where
 # things are then, and what stands between <!-- clone: NAME --> and <!-- end --> gives way to
-# the part of that name in installed.md. Everything is written relative to the file it is in,
+# the part of that name in installed.md.in. Everything is written relative to the file it is in,
 # so that the whole tree may be moved.
 set(LATHE_DOCUMENTS_DIR ${CMAKE_CURRENT_LIST_DIR})
 
-# Puts the parts of installed.md in; a name that has none is a mistake.
+# Puts the parts of installed.md.in in; a name that has none is a mistake.
 function(lathe_replace_parts text result)
-  file(READ ${LATHE_DOCUMENTS_DIR}/installed.md parts)
+  file(READ ${LATHE_DOCUMENTS_DIR}/installed.md.in parts)
   while(text MATCHES "<!-- clone: ([a-z]+) -->\n")
     set(mark "${CMAKE_MATCH_0}")
     set(name ${CMAKE_MATCH_1})
@@ -16,7 +16,7 @@ function(lathe_replace_parts text result)
     string(SUBSTRING "${text}" ${from} -1 rest)
     string(FIND "${rest}" "<!-- end -->\n" length)
     if(begin EQUAL -1 OR length EQUAL -1)
-      message(FATAL_ERROR "installed.md has no part \"${name}\", or the text no end of it")
+      message(FATAL_ERROR "installed.md.in has no part \"${name}\", or the text no end of it")
     endif()
     string(LENGTH "<!-- ${name} -->\n" skip)
     math(EXPR begin "${begin} + ${skip}")
@@ -44,7 +44,7 @@ endfunction()
 # places: where it is here, where it is installed, …
 function(lathe_install_document source installed places)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/${source} ${LATHE_DOCUMENTS_DIR}/installed.md)
+    ${PROJECT_SOURCE_DIR}/${source} ${LATHE_DOCUMENTS_DIR}/installed.md.in)
   file(READ ${PROJECT_SOURCE_DIR}/${source} text)
   lathe_replace_parts("${text}" text)
   while(places)

@@ -161,6 +161,8 @@ for document in "${documents[@]}"; do
     ! grep -nE '\./dev|sdk/(include|template)|\$PWD|build/(host|plugins/)|<!--' "$document" ||
         complain "${document#"$prefix"/} speaks of a clone"
 done
+! grep -rnE '(sdk|manifests)/README|sdk/template' "$prefix/include" ||
+    complain "these headers speak of a clone"
 doc=$prefix/share/doc/lathe
 mkdir "$scratch/read"
 block "$doc/README.md" json '"callbacks"' >"$scratch/read/first.json"
