@@ -256,8 +256,9 @@ static void log_end(lathe_session *s) {
     struct text line = {0};
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
-    text_format(&line, ": %lld epochs, %lld steps in %.1f s", (long long)s->epochs,
-                (long long)s->now.step, session_seconds(s));
+    text_format(&line, ": %lld epoch%s, %lld step%s in %.1f s", (long long)s->epochs,
+                s->epochs == 1 ? "" : "s", (long long)s->now.step,
+                s->now.step == 1 ? "" : "s", session_seconds(s));
     log_metrics(s, &line);
     if (run) text_format(&line, "; %s", run);
     if (!line.is_broken) log_line(&s->log, LATHE_LOG_INFO, "%s", line.data);

@@ -74,6 +74,19 @@ static struct json *make_value(const struct json *schema) {
     return value ? value : make_for_type(schema);
 }
 
+/* The bound of a rate is where nothing is trained. */
+static struct json *make_rate(const struct json *schema) {
+    const double rate = 0.01;
+    const struct json *least = json_get(schema, "minimum");
+    const struct json *below = json_get(schema, "exclusiveMinimum");
+    const struct json *most = json_get(schema, "maximum");
+    const bool is_allowed = !(least && json_number(least) > rate) &&
+                            !(below && json_number(below) >= rate) &&
+                            !(most && json_number(most) < rate);
+    return is_allowed && !json_get(schema, "default") ? json_make_number(rate)
+                                                      : make_value(schema);
+}
+
 static struct json *make_use(const struct manifest *manifest) {
     struct json *use = json_make_map();
     json_put(use, "use", json_make_text(manifest->name));
@@ -84,7 +97,8 @@ static struct json *make_use(const struct manifest *manifest) {
             !json_get(schema, "default") && !json_truth(json_get(schema, "optional"));
         bool is_rate =
             manifest->kind == LATHE_KIND_OPTIMIZER && strcmp(name, "lr") == 0;
-        if (is_required || is_rate) json_put(use, name, make_value(schema));
+        if (is_required || is_rate)
+            json_put(use, name, is_rate ? make_rate(schema) : make_value(schema));
     }
     return use;
 }

@@ -3,7 +3,7 @@
 # Builds a plugin the way the ABI wants it: hidden symbols but one, bound to itself, with
 # nothing left undefined. Library and manifest end up side by side in DIRECTORY, which is
 # <target>/ in the build folder unless given; the library carries the manifest too, so that
-# it can be dropped in alone.
+# it can be dropped in alone. LATHE_MANIFEST of lathe/abi.h, in a source, does nothing then.
 set(LATHE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR})
 if(NOT LATHE_INCLUDE_DIR)
   set(LATHE_INCLUDE_DIR ${CMAKE_CURRENT_LIST_DIR}/../include)
@@ -36,6 +36,7 @@ static const struct lathe_note lathe_note = {
     {@bytes@}};
 ]])
   target_sources(${target} PRIVATE ${made})
+  target_compile_definitions(${target} PRIVATE LATHE_MANIFEST_BY_BUILD)
 endfunction()
 
 function(lathe_add_plugin target)

@@ -6,8 +6,9 @@ try 0 "$LATHE" help
 is_empty err
 cp out overview
 has out 'Usage: lathe COMMAND'
+has out '   64  the command line is wrong'
 for command in run resume eval predict explain validate plugins inspect pack verify unpack store \
-    help; do
+    reproduce diff check new schema help; do
     holds "$command is listed" grep -qE "^  $command +[a-z]" out
 done
 for way in '' --help -h; do
@@ -17,12 +18,12 @@ for way in '' --help -h; do
 done
 
 for command in run resume eval predict explain validate plugins inspect pack verify unpack store \
-    help; do
+    reproduce diff check new schema help; do
     try 0 "$LATHE" help "$command"
     is_empty err
     has out "Usage: lathe $command"
     has out "  lathe $command"
-    has out '   64  the command line is wrong'
+    holds 'exit codes of all commands are told once' test "$(grep -cE '^ *[0-9]+  ' out)" = 0
     cp out page
     for flag in --help -h; do
         try 0 "$LATHE" "$command" "$flag"
@@ -34,6 +35,16 @@ for command in run resume eval predict explain validate plugins inspect pack ver
 done
 try 0 "$LATHE" help run
 for flag in --run-dir --plugin-path --json --quiet -v; do has out "  $flag"; done
+
+# The experiment to start with is one that is there.
+cp -r "$SOURCE/manifests" .
+try 0 "$LATHE" help
+has out 'Start with: lathe run manifests/blobs-mlp.json'
+rm -r manifests
+try 0 "$LATHE" help
+start=$(sed -n 's/^Start with: lathe run //p' out)
+holds 'it is there' test -z "$start" -o -f "$start"
+has out 'Start with: lathe '
 
 try 64 "$LATHE" help rum
 has err 'did you mean "lathe run"?'

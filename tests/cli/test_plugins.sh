@@ -91,7 +91,7 @@ code=$?
 expect "a full disk" 74 '' 'No space left on device'
 
 lathe inspect sgd
-expect "an optimizer" 0 '"optimizer": {"use":"sgd"'
+expect "an optimizer whose rate trains" 0 '"optimizer": {"use":"sgd","lr":0.01}'
 expect "an optimizer" 0 'optimizer/sgd 1.0.0'
 lathe inspect sgd --json
 expect "an optimizer as JSON" 0 '"options": {"lr":'

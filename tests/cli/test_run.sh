@@ -6,9 +6,13 @@ small
 # ---- a run that ends well ----
 try 0 "$LATHE" run small.json
 is_empty out
+has err 'completed: 4 epochs, 40 steps in '
 holds 'a line for each epoch' test "$(grep -c '^epoch [1-4]/4  train loss ' err)" = 4
-has err 'completed'
 lacks err $'\033'
+cp err four-epochs
+try 0 "$LATHE" run small.json train.until=1step --run-dir one-step
+has err 'completed: 0 epochs, 1 step in '
+cp four-epochs err
 holds 'one run and the link' test "$(ls runs | wc -l)" = 2
 holds 'the link is relative' grep -qE '^small-[0-9]{8}T[0-9]{6}Z-[0-9a-f]{4}$' \
     <(readlink runs/latest)

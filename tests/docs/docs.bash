@@ -12,6 +12,9 @@ ln -s "$LATHE" bin/lathe
 ln -s "$(command -v "$CC")" bin/cc
 export PATH=$work/bin:$PATH
 
+# The headers, as the documents call them.
+export SDK=$SOURCE/sdk/include
+
 # block FILE LANGUAGE N: the N-th fenced block of that language
 block() {
     awk -v fence="^ *\`\`\`$2\$" -v wanted="$3" '

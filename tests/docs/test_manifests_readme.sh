@@ -27,7 +27,7 @@ lathe run run/resolved.json --run-dir again --quiet
 diff run/metrics.jsonl again/metrics.jsonl
 
 # Exit codes are those of the program.
-for code in $(lathe help run | sed -n '/^Exit codes/,$p' | grep -oE '( |^) *[0-9]+  ' | xargs); do
+for code in $(lathe help | sed -n '/^Exit codes/,$p' | grep -oE '( |^) *[0-9]+  ' | xargs); do
     grep -q "^| $code | " "$readme" || { echo "no exit code $code"; faults=1; }
 done
 ((faults == 0))

@@ -18,7 +18,6 @@ sed -n '/^\$ lathe run first.json optimizer.lrr/,/^```$/p' "$SOURCE/README.md" |
 
 # The two lines as they stand there.
 mapfile -t lines < <(block README.md sh 2)
-export SDK=$SOURCE/sdk/include
 eval "${lines[0]}"
 eval "${lines[1]} --quiet --json" >records.jsonl
 tail -n 1 records.jsonl

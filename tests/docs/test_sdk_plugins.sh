@@ -6,7 +6,6 @@ needs_plain_build
 
 compile=$(sed -n '/^cc -std=c11/,/[^\\]$/p' "$SOURCE/sdk/README.md")
 [[ -n $compile ]]
-ln -s "$SOURCE/sdk" sdk
 for ((n = 1; ; n++)); do
     block sdk/README.md json "$n" >plugin.json
     name=$(sed -nE 's/.*"kind": .*"name": "([^"]*)".*/\1/p' plugin.json)
@@ -16,7 +15,6 @@ for ((n = 1; ; n++)); do
     block sdk/README.md c "$n" >"$name/$name.c"
     (
         cd "$name"
-        ln -s ../sdk sdk
         eval "${compile//loss-spike/$name} -lm"
     )
 done

@@ -85,4 +85,65 @@ cp "$scratch/place/early-stopping.so" "$scratch/place/libhelper.so"
 says "a helper beside it"
 ! grep -q libhelper "$scratch/stdout" || complain "a helper in a plugin's folder is told"
 
+# ---- LATHE_MANIFEST: any compiler puts it in ----
+
+mkdir "$scratch/source" "$scratch/elsewhere"
+cat >"$scratch/source/count.c" <<'END'
+#include <lathe/callback.h>
+static lathe_status make(const lathe_host *host, void **self) {
+    (void)host;
+    *self = 0;
+    return LATHE_OK;
+}
+#ifdef __cplusplus
+LATHE_CALLBACK(o.create = make);
+#else
+LATHE_CALLBACK(.create = make);
+#endif
+LATHE_MANIFEST("plugin.json");
+END
+# Its length is no multiple of 4.
+printf '{ "lathe": 1, "kind": "callback", "name": "count", "version": "1.0.0",
+  "summary": "it says so in a note", "library": "count.so" }' >"$scratch/source/plugin.json"
+(($(wc -c <"$scratch/source/plugin.json") % 4)) || complain "no padding is tried"
+flags=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wredundant-decls -Werror
+    -shared -fPIC -fvisibility=hidden -I "$SOURCE/sdk/include" -o "$scratch/place/count.so")
+
+# carries NAME FOLDER COMPILER…: built there, the library has the whole manifest in it
+carries() {
+    local name=$1 folder=$2
+    shift 2
+    rm -rf "$scratch/place"
+    mkdir "$scratch/place"
+    (cd "$folder" && "$@" "${flags[@]}") 2>"$scratch/log" ||
+        { complain "$name: $(<"$scratch/log")"; return; }
+    readelf -p .note.lathe "$scratch/place/count.so" | grep -qF '"library": "count.so" }' ||
+        complain "$name: the note does not end as the manifest does"
+}
+
+for compiler in "$CC -std=c11" "gcc -std=c11" "clang -std=c11" "g++ -std=c++17 -xc++" \
+    "clang++ -std=c++17 -xc++" "aarch64-linux-gnu-gcc -std=c11"; do
+    command -v "${compiler%% *}" >/dev/null || continue
+    read -ra words <<<"$compiler"
+    carries "$compiler" "$scratch/source" "${words[@]}" count.c
+    carries "$compiler, elsewhere" "$scratch/elsewhere" "${words[@]}" -I ../source \
+        ../source/count.c
+    if [[ $compiler != aarch64* ]]; then
+        says "$compiler" "it says so in a note"
+    elif [[ $(uname -m) != aarch64 ]]; then
+        says "$compiler" "refused" "aarch64"
+    fi
+done
+carries "alone" "$scratch/source" "$CC" count.c
+if [[ -z $SANITIZE ]]; then
+    "$LATHE" run "$scratch/experiment.json" --run-dir "$scratch/run-count" --quiet \
+        --plugin-path "$scratch/place" 'callbacks=[{"use":"count"}]' ||
+        complain "a library with LATHE_MANIFEST does not run"
+fi
+# lathe_add_plugin puts it in; once is enough.
+(cd "$scratch/elsewhere" &&
+    "$CC" -DLATHE_MANIFEST_BY_BUILD ../source/count.c "${flags[@]}") ||
+    complain "it wants the manifest, which the build puts in"
+! readelf -SW "$scratch/place/count.so" | grep -q note.lathe || complain "it is in twice"
+
 exit $((faults > 0))

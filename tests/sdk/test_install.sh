@@ -11,7 +11,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 chmod 755 "$scratch"
-faults=0
+faults=0 count=0
 unset LATHE_PLUGIN_PATH
 
 complain() {
@@ -26,6 +26,14 @@ prefix=$scratch/moved$prefix
 pkgconfig=$(dirname "$(find "$prefix" -name lathe-plugin.pc)")
 export PKG_CONFIG_PATH=$pkgconfig
 lathe=$prefix/bin/lathe
+
+# block FILE LANGUAGE PATTERN: the first fenced block of that language with it
+block() {
+    awk -v fence="^\`\`\`$2\$" -v wanted="$3" '
+        /^```$/ && on { on = 0; if (text ~ wanted) { printf "%s", text; exit } }
+        on { text = text $0 "\n" }
+        $0 ~ fence { on = 1; text = "" }' "$1"
+}
 
 # plugin FOLDER: a callback of C and its manifest
 plugin() {
@@ -62,11 +70,21 @@ static lathe_status run_end(void *self, const lathe_moment *at) {
 }
 
 LATHE_CALLBACK(.create = make, .destroy = free, .step_end = step_end, .run_end = run_end);
+LATHE_MANIFEST("plugin.json");
 END
     cat >"$1/plugin.json" <<'END'
 { "lathe": 1, "kind": "callback", "name": "count-steps", "version": "1.0.0",
   "license": "MIT", "summary": "Count the steps", "library": "count-steps.so" }
 END
+}
+
+# alone NAME FOLDER: the library that was built there works, without its manifest
+alone() {
+    mkdir -p "$scratch/alone-$1"
+    cp "$2/count-steps.so" "$scratch/alone-$1/"
+    runs "alone-$1" "$scratch/alone-$1"
+    (($(readelf -SW "$2/count-steps.so" | grep -c '\.note\.lathe') == 1)) ||
+        complain "$1: its manifest is not in it, or twice"
 }
 
 # runs NAME FOLDER: the plugin that was built there works, and exports one symbol
@@ -105,6 +123,75 @@ if command -v scdoc >/dev/null; then
     [[ -s $(find "$prefix" -name lathe-plugin.7) ]] || complain "no lathe-plugin.7"
 fi
 
+# ---- the experiments ----
+
+start=$(cd "$scratch" && "$lathe" | sed -n 's/^Start with: lathe run //p')
+[[ $start == "$prefix"/* && -f $start ]] || complain "it says to start with \"$start\""
+manifests=$(pkg-config --variable=manifests lathe-plugin)
+for experiment in "$start" "$manifests"/*.json; do
+    "$lathe" validate "$experiment" >"$scratch/log" 2>&1
+    code=$?
+    if ((code == 66)) && grep -q '/usr/share/datasets/fashion-mnist/' "$scratch/log"; then
+        grep -rq 'Debian package `dataset-fashion-mnist`' "$prefix"/share/doc/lathe/README.md ||
+            complain "$experiment needs data, and README does not say from where"
+    elif ((code)); then
+        complain "$experiment: $(<"$scratch/log")"
+    else
+        "$lathe" run "$experiment" train.until=1step 'expect={}' --quiet \
+            --run-dir "$scratch/run-${experiment##*/}-$((++count))" >"$scratch/log" 2>&1 ||
+            complain "$experiment: $(<"$scratch/log")"
+    fi
+done
+((count > 2)) || complain "hardly an experiment is installed"
+
+# ---- the documents ----
+
+mapfile -t documents < <(find "$prefix" -name '*.md' | sort)
+((${#documents[@]} > 3)) || complain "hardly a document is installed"
+for document in "${documents[@]}"; do
+    while read -r link; do
+        [[ -z $link || -e $(dirname "$document")/$link ]] ||
+            complain "${document#"$prefix"/} links to $link, which is not there"
+    done < <(grep -oE '\]\([^):#]*' "$document" | sed 's/^](//')
+    while IFS='#' read -r link part; do
+        [[ -n $link ]] && linked=$(dirname "$document")/$link || linked=$document
+        sed -n 's/^##* //p' "$linked" | tr 'A-Z ' 'a-z-' | tr -d '`.,?' | grep -qxF "$part" ||
+            complain "${document#"$prefix"/} links to $link#$part, which has no such part"
+    done < <(grep -oE '\]\([^):]*#[^)]*' "$document" | sed 's/^](//')
+    ! grep -nE '\./dev|sdk/(include|template)|\$PWD|build/(host|plugins/)|<!--' "$document" ||
+        complain "${document#"$prefix"/} speaks of a clone"
+done
+! grep -rnE '(sdk|manifests)/README|sdk/template' "$prefix/include" ||
+    complain "these headers speak of a clone"
+doc=$prefix/share/doc/lathe
+mkdir "$scratch/read"
+block "$doc/README.md" json '"callbacks"' >"$scratch/read/first.json"
+
+# The SDK's callback, by make; its loop; and both loops of the templates.
+(
+    set -e
+    cd "$scratch/read"
+    PATH=$prefix/bin:$PATH
+    export LD_LIBRARY_PATH=${pkgconfig%/*}
+    block "$doc/sdk.md" json loss-spike >plugin.json
+    block "$doc/sdk.md" c LATHE_CALLBACK >loss-spike.c
+    block "$doc/sdk.md" make all: >Makefile
+    make -s
+    lathe run first.json 'callbacks=[{"use":"loss-spike"}]' train.until=2step --quiet \
+        --plugin-path . --run-dir made
+    block "$doc/sdk.md" c adagrad >loss-spike.c
+    make -s # it needs -lm
+    shown=$(block "$doc/sdk.md" sh 'loop.c')
+    [[ $shown == *'./loop first.json first-run' ]]
+    eval "$shown train.until=2step" >records
+    grep -q '"reason":"completed"' records
+    eval "$(block "$prefix/share/lathe/template/README.md" sh 'cmake')"
+    eval "$(block "$prefix/share/lathe/template/README.md" sh './build/distil')" >records
+    grep -q '"reason":"completed"' records
+) >"$scratch/log" 2>&1
+# Not "||", where set -e does nothing.
+(($? == 0)) || complain "as the documents say: $(tail -n 20 "$scratch/log")"
+
 # ---- CMake ----
 
 plugin "$scratch/cmake"
@@ -120,11 +207,7 @@ cmake -S "$scratch/cmake" -B "$scratch/cmake/build" -DCMAKE_PREFIX_PATH="$prefix
     complain "CMake: $(<"$scratch/log")"
 runs CMake "$scratch/cmake/build/count-steps"
 
-# ---- the library alone, which carries its manifest ----
-
-mkdir "$scratch/alone"
-cp "$scratch/cmake/build/count-steps/count-steps.so" "$scratch/alone/"
-runs alone "$scratch/alone"
+alone CMake "$scratch/cmake/build/count-steps"
 
 # ---- pkg-config and make ----
 
@@ -138,6 +221,7 @@ END
 make -C "$scratch/make" count-steps.so >"$scratch/log" 2>&1 ||
     complain "make: $(<"$scratch/log")"
 runs make "$scratch/make"
+alone make "$scratch/make"
 
 # ---- the compiler alone ----
 
@@ -146,6 +230,7 @@ plugin "$scratch/cc"
     -o count-steps.so -fvisibility=hidden) >"$scratch/log" 2>&1 ||
     complain "cc: $(<"$scratch/log")"
 runs cc "$scratch/cc"
+alone cc "$scratch/cc"
 
 # ---- a program with a session of its own ----
 

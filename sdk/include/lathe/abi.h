@@ -3,21 +3,21 @@
  *
  * A plugin is a shared object that exports one constant, `lathe_plugin_v1`, which names
  * its kind and points at that kind's table of functions. Nothing in this header ever
- * changes meaning; things are only added (the growth rules are in sdk/README.md).
+ * changes meaning; things are only added (the SDK's README has the growth rules).
  *
  * Conventions of every header in this directory:
  * - Each struct that crosses the wall starts with `uint32_t size`, set by whoever
- * defines it. A reader uses a member only if LATHE_COVERS says that `size` reaches it.
+ *   defines it. A reader uses a member only if LATHE_COVERS says that `size` reaches
+ *   it.
  * - Strings are UTF-8, ended by NUL. Pointers are borrowed unless a comment says
- * otherwise.
+ *   otherwise.
  * - Every function carries one thread tag:
  *     [load]  one thread, and no pass is running: create, describe, bind, load, destroy
  *     [loop]  the thread that turns the loop
  *     [work]  any worker thread, a different one each time, but never two at once for
  *             one instance
  *     [any]   several threads at once on one instance
- *   A function tagged [work] or [any] may call only host services tagged
- * [any]. */
+ *   A function tagged [work] or [any] may call only host services tagged [any]. */
 #ifndef LATHE_ABI_H
 #define LATHE_ABI_H
 
@@ -80,12 +80,14 @@ typedef struct lathe_plugin {
  *          Puts it in *self, owned by the plugin until destroy. On failure *self is not
  *          touched and the status is what lathe_fail returned. [load]
  * destroy  Frees an instance. NULL: nothing to free; `free` will do where that is all.
- * [load] save     Writes the state that cannot be had again from the options, in a
- * format of the plugin's own. NULL: no state. Fails with the writer's status. [loop]
+ *          [load]
+ * save     Writes the state that cannot be had again from the options, in a format of
+ *          the plugin's own. NULL: no state. Fails with the writer's status. [loop]
  * load     Takes state that `save` wrote. State that is empty, cut short or foreign is
  *          refused with LATHE_EDATA and leaves the instance as it was. [load]
- * extension  The table named `id` ("com.vendor.x/1"), borrowed until destroy, or NULL
- * when the name is unknown. NULL function: no extensions. [load] */
+ * extension
+ *          The table named `id` ("com.vendor.x/1"), borrowed until destroy, or NULL
+ *          when the name is unknown. NULL function: no extensions. [load] */
 #define LATHE_OPS_HEAD                                                                 \
     uint32_t size, flags;                                                              \
     lathe_status (*create)(const struct lathe_host *host, void **self);                \
@@ -115,9 +117,9 @@ typedef struct lathe_any_ops {
 #endif
 
 /* LATHE_PLUGIN_ fills the table and exports it; use it through LATHE_CALLBACK and
- * friends. C11    LATHE_CALLBACK(.create = create, .step_end = f); C++17
- * LATHE_CALLBACK(o.create = create; o.step_end = f); A function of the wrong type is a
- * compile error in both. */
+ * friends. A function of the wrong type is a compile error in both languages.
+ *     C11    LATHE_CALLBACK(.create = create, .step_end = f);
+ *     C++17  LATHE_CALLBACK(o.create = create; o.step_end = f); */
 #ifdef __cplusplus
 #define LATHE_PLUGIN_(kind_, type, ...)                                                \
     namespace {                                                                        \
@@ -156,6 +158,35 @@ typedef struct lathe_any_ops {
     const lathe_plugin LATHE_ENTRY = {sizeof(lathe_plugin), kind_, LATHE_ABI_MINOR,    \
                                       LATHE_NEEDS, &lathe_ops_};                       \
     _Static_assert(sizeof(type) % 8 == 0, "ABI structs are multiples of 8")
+#endif
+
+/* Puts the manifest into the library, which then is a plugin by itself, wherever it
+ * lies. Once, in one of its files:
+ *
+ *     LATHE_MANIFEST("plugin.json");
+ *
+ * The path is relative to where the compiler runs, or to one of its -I (with -flto to
+ * none). Nothing tells make that the library is made of that file too. CMake's
+ * lathe_add_plugin puts the manifest in by itself, and this does nothing there.
+ *
+ * For other languages: it is an ELF note (System V ABI, "Note Section") in a section of
+ * type SHT_NOTE that is loaded, aligned to 4: owner "lathe", type 1, and as description
+ * the bytes of plugin.json as they are. The host reads the first such note, from the
+ * file, without loading the library. */
+#if defined(LATHE_MANIFEST_BY_BUILD) && defined(__cplusplus)
+#define LATHE_MANIFEST(path) static_assert(sizeof(path) > 1, "a path")
+#elif defined(LATHE_MANIFEST_BY_BUILD)
+#define LATHE_MANIFEST(path) _Static_assert(sizeof(path) > 1, "a path")
+#elif defined(__GNUC__)
+#define LATHE_MANIFEST(path)                                                           \
+    __asm__(".pushsection .note.lathe, \"a\", %note\n"                                 \
+            ".balign 4\n"                                                              \
+            ".long 6, 2f - 1f, 1\n" /* sizes of owner and description; type */         \
+            ".asciz \"lathe\"\n"                                                       \
+            ".balign 4\n"                                                              \
+            "1: .incbin \"" path "\"\n"                                                \
+            "2: .balign 4\n"                                                           \
+            ".popsection\n")
 #endif
 
 #endif

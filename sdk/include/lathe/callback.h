@@ -15,8 +15,12 @@
  * Where a checkpoint is only looked at (lathe eval), there is no run, and the
  * validation points come alone.
  *
- * A point returns LATHE_OK; LATHE_STOP to end the run after this step (say why through
- * host->request); a failure to end it with a report. */
+ * A point returns LATHE_OK; LATHE_STOP to end the run after this step, which is saved
+ * (say why through host->request); a failure to end it with a report. After a failure
+ * in step_begin … gradients_ready or validation_… the last whole step is saved. In
+ * run_begin, epoch_begin, step_end and epoch_end weights or states are new that others
+ * have not seen: nothing is saved, and the newest checkpoint before is left. So keep
+ * trouble from outside for the next step_begin, or return LATHE_STOP. */
 #ifndef LATHE_CALLBACK_H
 #define LATHE_CALLBACK_H
 

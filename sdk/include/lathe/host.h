@@ -98,8 +98,10 @@ typedef struct lathe_host {
                            const void **ops, void **self);
 
     /* ---- files, for datasets ---- [load]
-     * `path` is that of an option with "format": "path". gzip and zstd are undone. A
-     * file is opened, checked and inflated once a session, whoever asks for it. */
+     * `path` is that of an option with "format": "path", not that of the file: where
+     * the experiment says { "use": "idx", "images": "train.gz" }, it is "images". gzip
+     * and zstd are undone. A file is opened, checked and inflated once a session,
+     * whoever asks for it. */
 
     /* The whole content: 64-byte aligned, read-only, borrowed for the session. Fails
      * with LATHE_ENOTFOUND, LATHE_EPERM, LATHE_EIO or LATHE_EDATA and text of the

@@ -71,8 +71,8 @@ typedef struct lathe_pass {
     uint32_t add;         /* backward: 0 overwrites every gradient, 1 adds to it */
     uint32_t reserved;
     lathe_key key;        /* of this model in this epoch, the same for every instance */
-    double loss_sum;      /* set by forward: sum of the losses … */
-    double weight_sum;    /* … and what it is summed over: samples, tokens */
+    double loss_sum;      /* 0 on entry; from forward: the sum of the losses … */
+    double weight_sum;    /* … and what it is summed over: samples, tokens; 0 too */
     double *metrics;      /* [2 * declared]: sum, weight; 0 on entry */
     void *const *outputs; /* [declared]: this slice's rows; NULL: not wanted */
 } lathe_pass;
@@ -86,7 +86,8 @@ typedef struct lathe_model_ops {
      * layout. Fails with LATHE_ENOMEM. [load] */
     lathe_status (*bind)(void *self, const lathe_layout *layout);
     /* Computes loss_sum, weight_sum, metrics and wanted outputs of the slice, and keeps
-     * what backward needs. Fails with LATHE_EDATA on values that cannot be. [work] */
+     * what backward needs. In LATHE_PREDICT sums and metrics may be left alone.
+     * Fails with LATHE_EDATA on values that cannot be. [work] */
     lathe_status (*forward)(void *self, lathe_pass *pass);
     /* Writes (or adds) the gradient of the SUM of the losses of the forward just made,
      * for every trainable parameter; never divides. For a buffer: statistic * weight.

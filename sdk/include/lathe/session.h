@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Embedding: the functions that liblathe exports. A session composes one run from an
- * experiment and takes it step by step; the built-in loop (host/loop.c) is written on
- * these functions and nothing else, so a loop of your own can take its place.
+ * experiment and takes it step by step; the built-in loop is written on these functions
+ * and nothing else, so a loop of your own can take its place.
  *
  * The library never exits, aborts, installs a signal handler, or changes the
  * environment. Sessions are independent: any number in one process, each used by one
@@ -51,7 +51,7 @@ typedef struct lathe_session_options {
     /* Gets every line of the log, without a newline; NULL: none. Level: LATHE_LOG_*.
      * [any] */
     void (*log)(void *context, int32_t level, const char *text);
-    /* Gets every metrics record and last the end record (manifests/README.md), one line
+    /* Gets every metrics record and last the end record (README of manifests), one line
      * of JSON without a newline; NULL: none. */
     void (*record)(void *context, const char *json);
     void *context;
@@ -66,7 +66,7 @@ typedef struct lathe_session_options {
     const char *from;
     /* Gets every call of a plugin that the loop makes, and the host's own acts between
      * them, one line each without a newline, in an order that does not depend on
-     * threads (manifests/README.md); NULL: none. */
+     * threads (README of manifests); NULL: none. */
     void (*trace)(void *context, const char *line);
     /* Asked before a library is loaded that this machine has not loaded before: loads
      * it elsewhere, in a process that may crash, hang or exit. LATHE_OK: it loads;
@@ -93,8 +93,8 @@ LATHE_EXPORT lathe_status lathe_open(const lathe_session_options *options,
                                      lathe_session **session, lathe_error *error);
 /* Ends what lathe_open made, in reverse order; NULL is fine. [load] */
 LATHE_EXPORT void lathe_close(lathe_session *session);
-/* Turns the loop to its end, as host/loop.c has it. LATHE_OK: completed or stopped, and
- * every `expect` met; lathe_reason tells which. */
+/* Turns the loop to its end, as loop.c of the templates has it. LATHE_OK: completed or
+ * stopped, and every `expect` met; lathe_reason tells which. */
 LATHE_EXPORT lathe_status lathe_run(lathe_session *session);
 /* Asks the loop to end at the next boundary; `reason` is "interrupted" or "preempted",
  * in static memory. Safe in a signal handler. [any] */

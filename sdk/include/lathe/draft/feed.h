@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Draft: what a loop of one's own does with the micro-batch that was just read, and
  * with a model that need not be in training; together, sessions that teach one another
- * (sdk/template/distil.c). These are functions of liblathe, like those of session.h,
- * for programs and not for plugins. They fail with LATHE_EINVAL and change nothing
- * where they are called out of place, or a name, a type or a shape is not as the
- * session has it. All are [loop]. */
+ * (distil.c of the templates). These are functions of liblathe, like those of
+ * session.h, for programs and not for plugins. They fail with LATHE_EINVAL and change
+ * nothing where they are called out of place, or a name, a type or a shape is not as
+ * the session has it. All are [loop]. */
 #ifndef LATHE_DRAFT_FEED_H
 #define LATHE_DRAFT_FEED_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Draft: datasets that are streams. Nothing here is a promise yet (sdk/README.md, rule
- * 7). A dataset offers it as extension(self, LATHE_NEXT); `read` may then be NULL. */
+/* Draft: datasets that are streams. Nothing here is a promise yet (the SDK's README,
+ * rule 7). A dataset offers it as extension(self, LATHE_NEXT); `read` may then be
+ * NULL. */
 #ifndef LATHE_DRAFT_NEXT_H
 #define LATHE_DRAFT_NEXT_H
 
