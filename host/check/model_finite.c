@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: large inputs are no reason for infinite numbers, and an accuracy is a share. */
+/* Models: large inputs are no reason for infinite numbers, and an accuracy is a
+ * share. */
 #include <math.h>
 
 #include "check/desk.h"
