@@ -105,6 +105,7 @@ bool bench_open(struct bench *bench, struct check *check, const struct setup *se
     s->point = POINT_NONE;
     s->place = PLACE_OPEN;
     services_fill(&s->services);
+    bench_watch_options(bench);
     if (kind == LATHE_KIND_DATASET) check_doing(check, "create or describe");
     lathe_status status = open_all(bench, &seeded);
     bench->use = status == LATHE_OK ? find_use(bench) : NULL;
@@ -184,6 +185,12 @@ void bench_pause(struct bench *bench) {
     bench->meanwhile = meanwhile;
 }
 
+size_t bench_bytes(const lathe_field *field, int64_t rows) {
+    size_t bytes = (size_t)rows * field->bits / 8;
+    for (uint32_t i = 0; i < field->rank; i++) bytes *= (size_t)field->shape[i];
+    return bytes;
+}
+
 lathe_tensor bench_tensor(const lathe_field *field, int64_t rows, size_t spare,
                           size_t *bytes) {
     lathe_tensor tensor = {.code = field->code,
@@ -191,11 +198,8 @@ lathe_tensor bench_tensor(const lathe_field *field, int64_t rows, size_t spare,
                            .lanes = 1,
                            .rank = field->rank + 1,
                            .shape = {rows}};
-    *bytes = (size_t)rows * field->bits / 8;
-    for (uint32_t i = 0; i < field->rank; i++) {
-        tensor.shape[i + 1] = field->shape[i];
-        *bytes *= (size_t)field->shape[i];
-    }
+    *bytes = bench_bytes(field, rows);
+    for (uint32_t i = 0; i < field->rank; i++) tensor.shape[i + 1] = field->shape[i];
     tensor.data = aligned_alloc(64, (*bytes + spare + 64) & ~(size_t)63);
     return tensor;
 }

@@ -21,7 +21,10 @@ struct bench {
     void *context;
     /* Where a plugin that fails with a reason does well: the reason; else NULL. */
     struct error *refusal;
+    uint64_t options_read; /* a bit for each of the manifest's that it asked for */
 };
+/* Notes what options are asked for; at the host's table before anybody is given it. */
+void bench_watch_options(struct bench *bench);
 /* Is it no fault of the plugin's: something is wrong, and it says what? */
 bool bench_is_refusal(const struct error *err);
 
@@ -37,6 +40,8 @@ void bench_destroy(struct bench *bench, struct plugin *plugin);
 bool bench_went_well(struct bench *bench, struct plugin *plugin, lathe_status status,
                      const char *function);
 void bench_pause(struct bench *bench);
+/* Of so many rows of a field. */
+size_t bench_bytes(const lathe_field *field, int64_t rows);
 /* Room for so many rows of a field, and `spare` bytes behind them; data is the
  * caller's to free, NULL: out of memory. *bytes: those of the rows. */
 lathe_tensor bench_tensor(const lathe_field *field, int64_t rows, size_t spare,

@@ -37,7 +37,7 @@ void blocks_reset(struct blocks *b) {
 }
 
 bool blocks_open(struct blocks *b, struct bench *bench) {
-    *b = (struct blocks){.bench = bench};
+    *b = (struct blocks){.bench = bench, .scale = 0.125, .rate = 1, .decays = true};
     if (!bench_create(bench, &b->plugin, NULL)) return false;
     b->ops = b->plugin.ops;
     if (!blocks_ask_slots(b)) return false;
@@ -58,9 +58,10 @@ void blocks_close(struct blocks *b) {
     bench_destroy(b->bench, &b->plugin);
 }
 
-static double rate_of(const struct bench *bench, int64_t update) {
+static double rate_of(const struct blocks *b, int64_t update) {
+    const struct bench *bench = b->bench;
     const double lr = json_number(options_find(bench->use->options, "lr"));
-    return lr / (double)(1 + update % 3 + bench->variation);
+    return b->rate * lr / (double)(1 + update % 3 + bench->variation);
 }
 
 void blocks_draw(const struct blocks *b, int64_t update, float *gradients) {
@@ -74,7 +75,7 @@ void blocks_draw(const struct blocks *b, int64_t update, float *gradients) {
 void blocks_begin(struct blocks *b, int64_t update) {
     const struct bench *bench = b->bench;
     check_doing(bench->check, "begin of update %lld", (long long)update);
-    if (b->ops->begin) b->ops->begin(b->plugin.self, update, rate_of(bench, update));
+    if (b->ops->begin) b->ops->begin(b->plugin.self, update, rate_of(b, update));
 }
 
 lathe_status blocks_step(const struct blocks *b, int64_t update, int64_t first,
@@ -82,19 +83,34 @@ lathe_status blocks_step(const struct blocks *b, int64_t update, int64_t first,
     float *slots[PASS_SLOTS_MAX];
     const int64_t shape[] = {count / COLUMNS, COLUMNS};
     for (int i = 0; i < b->slot_count; i++) slots[i] = b->slots[i] + first;
-    const lathe_span span = {.size = sizeof span,
-                             .flags = first < BLOCKS_COUNT / 2 ? LATHE_DECAYS : 0,
-                             .first = first,
-                             .count = count,
-                             .weights = b->weights + first,
-                             .gradients = b->gradients + first,
-                             .slots = slots,
-                             .scale = 0.125,
-                             .rate = rate_of(b->bench, update),
-                             .step = update,
-                             .shape = blocks_are_elementwise(b) ? NULL : shape,
-                             .rank = blocks_are_elementwise(b) ? 0 : 2};
+    const lathe_span span = {
+        .size = sizeof span,
+        .flags = b->decays && first < BLOCKS_COUNT / 2 ? LATHE_DECAYS : 0,
+        .first = first,
+        .count = count,
+        .weights = b->weights + first,
+        .gradients = b->gradients + first,
+        .slots = slots,
+        .scale = b->scale,
+        .rate = rate_of(b, update),
+        .step = update,
+        .shape = blocks_are_elementwise(b) ? NULL : shape,
+        .rank = blocks_are_elementwise(b) ? 0 : 2};
     return b->ops->step(b->plugin.self, &span);
+}
+
+void blocks_begin_with(struct blocks *b, int64_t update, float times) {
+    blocks_draw(b, update, b->gradients);
+    for (int64_t i = 0; i < BLOCKS_COUNT; i++) b->gradients[i] *= times;
+    blocks_begin(b, update);
+}
+
+bool blocks_update(struct blocks *b, int64_t update) {
+    const int64_t middle = blocks_middle(b), end = blocks_count(b);
+    check_doing(b->bench->check, "step of update %lld", (long long)update);
+    lathe_status status = blocks_step(b, update, 0, middle);
+    if (status == LATHE_OK) status = blocks_step(b, update, middle, end - middle);
+    return bench_went_well(b->bench, &b->plugin, status, "step");
 }
 
 int64_t blocks_middle(const struct blocks *b) {

@@ -16,6 +16,8 @@ struct blocks {
     const lathe_optimizer_ops *ops;
     int32_t slot_count;
     float *weights, *gradients, *slots[PASS_SLOTS_MAX];
+    double scale, rate; /* of the spans; the rate is a factor of what it would be */
+    bool decays;        /* the first half does */
 };
 
 /* Sets the number of slots. */
@@ -29,6 +31,10 @@ int64_t blocks_count(const struct blocks *blocks);  /* floats in use */
 int64_t blocks_middle(const struct blocks *blocks); /* decay ends here */
 /* The gradients of an update, from 1, into a block. */
 void blocks_draw(const struct blocks *blocks, int64_t update, float *gradients);
+/* Draws them into the block's own, times a number, and begins the update. */
+void blocks_begin_with(struct blocks *blocks, int64_t update, float times);
+/* All of it, in the two spans that decay cuts it into; false: it fails. */
+bool blocks_update(struct blocks *blocks, int64_t update);
 /* Calls the plugin's begin, if it has one. */
 void blocks_begin(struct blocks *blocks, int64_t update);
 /* One span of an update; its gradients are those that were drawn. [any] */

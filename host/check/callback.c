@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "check/pace.h"
 #include "check/show.h"
 #include "check/tests.h"
 
@@ -16,8 +17,10 @@ static bool make_directory(struct check *check, char *path, size_t size) {
     return check_fail(check, "no directory for a run in %s", check->folder);
 }
 
-static bool run_in(struct check *check, struct script *script, bool has_directory) {
+static bool run_in(struct pace *pace, struct script *script, bool has_directory) {
+    struct check *check = pace->check;
     char path[512];
+    if (!pace_next(pace)) return false;
     if (has_directory && !make_directory(check, path, sizeof path)) return false;
     script->directory = has_directory ? path : NULL;
     const bool is_well = show_once(check, script, NULL, NULL);
@@ -27,51 +30,54 @@ static bool run_in(struct check *check, struct script *script, bool has_director
 
 /* ---- every reason of ending ---- */
 
-static bool fail_everywhere(struct check *check, bool has_directory) {
+static bool fail_everywhere(struct pace *pace, bool has_directory) {
     for (int point = 0; point < POINT_COUNT; point++) {
         char options[96];
-        struct script script = show_script(check);
+        struct script script = show_script(pace->check);
         snprintf(options, sizeof options, ", \"point\": \"%s\", \"at\": %d",
                  session_point_name((enum point)point), has_directory ? 2 : 0);
         script.setup.callback = options;
         script.expects_failure = true;
-        if (!run_in(check, &script, has_directory)) return false;
+        if (!run_in(pace, &script, has_directory)) return false;
     }
     return true;
 }
 
-static bool end_for_reasons(struct check *check, bool has_directory) {
-    struct script script = show_script(check);
-    bool is_well = run_in(check, &script, has_directory);
+static bool end_for_reasons(struct pace *pace, bool has_directory) {
+    struct script script = show_script(pace->check);
+    bool is_well = run_in(pace, &script, has_directory);
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"stop\", \"at\": 2";
-    is_well = is_well && run_in(check, &script, has_directory);
+    is_well = is_well && run_in(pace, &script, has_directory);
     script.setup.callback = NULL;
     script.setup.model = ", \"nan_after\": 4";
     script.expects_failure = true;
-    is_well = is_well && run_in(check, &script, has_directory);
-    script = show_script(check);
+    is_well = is_well && run_in(pace, &script, has_directory);
+    script = show_script(pace->check);
     script.setup.until = "1step";
-    is_well = is_well && run_in(check, &script, has_directory);
+    is_well = is_well && run_in(pace, &script, has_directory);
     script.setup.until = "1h";
     script.stop_reason = "preempted";
     script.stop_at = 60;
-    return is_well && run_in(check, &script, has_directory);
+    return is_well && run_in(pace, &script, has_directory);
 }
 
 void test_callback_endings(struct check *check) {
+    struct pace pace = {check, "run", 2L * (5 + POINT_COUNT), 0, 0};
     for (int i = 0; i < 2; i++)
-        if (!end_for_reasons(check, i == 1) || !fail_everywhere(check, i == 1)) return;
+        if (!end_for_reasons(&pace, i == 1) || !fail_everywhere(&pace, i == 1)) return;
 }
 
 /* Told to stop before each call in turn. */
 void test_callback_interruptions(struct check *check) {
     struct script script = show_script(check);
+    struct pace pace = {.check = check, .what = "run"};
     int64_t calls = 0;
     script.setup.until = "2ep";
-    if (!show_once(check, &script, &calls, NULL)) return;
+    if (!pace_next(&pace) || !show_once(check, &script, &calls, NULL)) return;
+    pace.total = calls + 1;
     script.stop_reason = "interrupted";
     for (script.stop_at = 1; script.stop_at <= calls; script.stop_at++)
-        if (!show_once(check, &script, NULL, NULL)) return;
+        if (!pace_next(&pace) || !show_once(check, &script, NULL, NULL)) return;
     check_note(check, "stopped before each of %lld calls", (long long)calls);
 }
 
@@ -91,9 +97,11 @@ static bool go_to(struct show *show, int place) {
 }
 
 /* Goes so far, and is closed there, or ended first. */
-static bool stop_short(struct check *check, int place, int end) {
+static bool stop_short(struct pace *pace, int place, int end) {
+    struct check *check = pace->check;
     const struct script script = show_script(check);
     struct show show;
+    if (!pace_next(pace)) return false;
     bool is_well = show_open(&show, check, &script) && go_to(&show, place);
     if (is_well && end && place)
         is_well = show_went_well(&show, lathe_run_end(show.session, LATHE_OK));
@@ -120,22 +128,23 @@ static bool only_visit(struct check *check) {
     return is_well;
 }
 
-static bool other_runs(struct check *check) {
-    struct script script = show_script(check);
+static bool other_runs(struct pace *pace) {
+    struct script script = show_script(pace->check);
     script.setup.stages = "[{\"train\": {\"until\": \"2ep\"}}]";
-    if (!show_once(check, &script, NULL, NULL)) return false;
-    script = show_script(check);
+    if (!run_in(pace, &script, false)) return false;
+    script = show_script(pace->check);
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"validate\"";
-    if (!show_once(check, &script, NULL, NULL)) return false;
+    if (!run_in(pace, &script, false)) return false;
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"save\"";
-    return run_in(check, &script, true);
+    return run_in(pace, &script, true);
 }
 
 void test_callback_orders(struct check *check) {
-    bool is_well = only_visit(check) && other_runs(check);
+    struct pace pace = {check, "run", 3 + 2 * 7, 0, 0};
+    bool is_well = only_visit(check) && other_runs(&pace);
     for (int place = 0; is_well && place <= 6; place++)
         for (int end = 0; is_well && end < 2; end++)
-            is_well = stop_short(check, place, end);
+            is_well = stop_short(&pace, place, end);
 }
 
 /* ---- going on ---- */
@@ -192,13 +201,14 @@ static bool go_on(struct check *check, int64_t stop_at, const struct text *whole
 void test_callback_resume(struct check *check) {
     struct script script = show_script(check);
     struct end whole = {0};
+    struct pace pace = {check, "run", 2 + 12, 0, 0};
     char path[512];
     int64_t calls = 0;
     if (!make_directory(check, path, sizeof path)) return;
-    bool is_well = show_once(check, &script, &calls, NULL);
+    bool is_well = pace_next(&pace) && show_once(check, &script, &calls, NULL);
     script.directory = path;
-    is_well = is_well && run_to_end(check, &script, path, &whole);
-    for (int i = 1; is_well && i <= 12; i++)
+    is_well = is_well && pace_next(&pace) && run_to_end(check, &script, path, &whole);
+    for (int i = 1; is_well && i <= 12 && pace_next(&pace); i++)
         is_well = go_on(check, calls * i / 13, &whole.lines);
     text_finish(&whole.lines);
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *check_verdict_name(enum verdict verdict) {
     static const char *const names[] = {"ok", "FAIL", "warn", "skip"};
@@ -46,8 +47,15 @@ void check_note(struct check *check, const char *format, ...) {
     DECIDE(VERDICT_OK);
 }
 
+void check_output(struct check *check) {
+    if (!check->output || check->printed[0]) return;
+    if (lseek(check->output, 0, SEEK_END) <= 0) return;
+    snprintf(check->printed, sizeof check->printed, "%s", check->result->doing);
+}
+
 void check_doing(struct check *check, const char *format, ...) {
     va_list arguments;
+    check_output(check);
     va_start(arguments, format);
     vsnprintf(check->result->doing, sizeof check->result->doing, format, arguments);
     va_end(arguments);

@@ -47,12 +47,21 @@ struct result {
     char doing[256]; /* the call of the plugin in progress, or the last one */
 };
 
+/* The call that took longest, as far as anybody looked. */
+struct slow {
+    double seconds;
+    char call[96]; /* "step_end of callbacks.timer"; "" */
+};
+
 struct check {
     struct subject *subject;
     uint64_t seed;
-    double time_limit;
+    double time_limit, began; /* of the test, by clock_seconds */
     struct result *result;
-    char folder[256]; /* of this test, for runs and files; "": there can be none */
+    struct slow slowest;
+    char folder[256];  /* of this test, for runs and files; "": there can be none */
+    int output;        /* a file that standard output goes to; 0: nobody looks */
+    char printed[256]; /* the first call after which there was something in it; "" */
 };
 
 struct test {
@@ -82,6 +91,8 @@ __attribute__((format(printf, 2, 3))) void check_note(struct check *check,
 /* What is being done, to be told if it does not come back. [any] */
 __attribute__((format(printf, 2, 3))) void check_doing(struct check *check,
                                                        const char *format, ...);
+/* After the call that was being done: did it print? */
+void check_output(struct check *check);
 bool check_is_failed(const struct check *check);
 
 /* A number from the seed, for one purpose: 0 … 1, or all 32 bits. */

@@ -32,6 +32,7 @@ static lathe_status take_metric(const lathe_model_plan *plan,
         return fail(&at->desk->refused, LATHE_EPLUGIN,
                     "its manifest does not list the metric \"%s\"",
                     metric->name ? metric->name : "");
+    if (!strcmp(metric->name, "accuracy")) at->desk->accuracy = at->metrics;
     *index = (int32_t)at->metrics++;
     return LATHE_OK;
 }
@@ -89,6 +90,11 @@ bool desk_describe(struct desk *desk, struct parameters *parameters,
 
 bool desk_is_trained(const struct desk *desk, int64_t i) {
     return !(desk->parameters.items[i].flags & LATHE_BUFFER) && desk->trainable[i];
+}
+
+bool desk_is_label(const struct desk *desk, uint32_t field) {
+    const char *name = desk->bench->session->data[SPLIT_TRAIN].fields[field].name;
+    return !strcmp(name, "label");
 }
 
 float *desk_block(const struct desk *desk) {
@@ -192,7 +198,9 @@ bool desk_forward(struct desk *desk, uint32_t mode, int64_t first, int64_t rows)
                               .key = session_key(s, desk->bench->use, PURPOSE_MODEL, 1),
                               .metrics = desk->metrics,
                               .outputs = desk->places};
-    check_doing(desk->bench->check, "forward of %lld rows", (long long)rows);
+    check_doing(desk->bench->check, "forward of %lld rows%s", (long long)rows,
+                mode == LATHE_PREDICT ? ", in LATHE_PREDICT, where labels are not there"
+                                      : "");
     s->phase = PHASE_PASS;
     lathe_status status = desk->ops->forward(desk->plugin.self, &desk->pass);
     s->phase = PHASE_LOAD;
@@ -235,7 +243,7 @@ static bool is_too_large(struct desk *desk) {
 }
 
 bool desk_open(struct desk *desk, struct bench *bench, struct error *err) {
-    *desk = (struct desk){.bench = bench};
+    *desk = (struct desk){.bench = bench, .accuracy = -1};
     if (!bench_create(bench, &desk->plugin, err)) return false;
     desk->ops = desk->plugin.ops;
     if (!desk_describe(desk, &desk->parameters, err)) return false;

@@ -16,6 +16,7 @@ struct desk {
     struct parameters parameters;
     struct error refused; /* what it declared wrongly */
     int64_t metric_count, output_count, least_rows;
+    int64_t accuracy;             /* the metric of that name; -1: there is none */
     int64_t widths[DESK_OUTPUTS]; /* bytes of an output's row */
     float *weights, *gradients;
     int64_t *offsets;
@@ -48,6 +49,7 @@ double desk_loss(struct desk *desk, const float *weights);
 void desk_spread(struct desk *desk, int variation);
 float *desk_block(const struct desk *desk); /* for block_destroy; filled with NaN */
 bool desk_is_trained(const struct desk *desk, int64_t parameter);
+bool desk_is_label(const struct desk *desk, uint32_t field);
 
 /* Runs a test on each kind of data that the model takes. */
 void desk_each(struct check *check, bool (*test)(struct desk *));

@@ -38,6 +38,9 @@ static void add_numbers(struct json *list, const struct json *schema, bool is_wh
         else if (bound)
             add(list, json_make_number(step_from(json_number(bound), towards)));
     }
+    const struct json *least = json_get(schema, "minimum");
+    if (least && !json_get(schema, "maximum") && !json_get(schema, "exclusiveMaximum"))
+        add(list, json_make_number(json_number(least) + 1)); /* what is not off */
 }
 
 static void add_durations(struct json *list, const char *format) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "check/desk.h"
+#include "check/pace.h"
 #include "check/process.h"
 #include "check/tests.h"
 
@@ -104,9 +105,16 @@ static bool work_at_edge(struct bench *bench, const char *what, struct error *er
     return is_well;
 }
 
+struct trying {
+    struct check *check;
+    struct pace pace;
+    uint64_t read; /* options, over all values */
+};
+
 /* Makes an instance and has it work; to be refused with a reason is as good. */
-static bool try_options(struct check *check, const struct json *options,
+static bool try_options(struct trying *trying, const struct json *options,
                         const char *what) {
+    struct check *check = trying->check;
     const struct setup setup = {.options = options,
                                 .data = subject_first_data(check->subject)};
     struct error err = {0};
@@ -115,6 +123,7 @@ static bool try_options(struct check *check, const struct json *options,
     if (is_well) {
         bench.refusal = &err;
         is_well = work_at_edge(&bench, what, &err);
+        trying->read |= bench.options_read;
         bench_close(&bench);
     }
     if (!check_is_failed(check))
@@ -125,18 +134,18 @@ static bool try_options(struct check *check, const struct json *options,
     return check_fail(check, "with %s: %s", what, err.what);
 }
 
-static bool try_edges(struct check *check, const char *name, const struct json *schema,
-                      int *count) {
+static bool try_edges(struct trying *trying, const char *name,
+                      const struct json *schema) {
     struct json *edges = subject_edges(schema, name);
     bool is_well = true;
     for (size_t i = 0; is_well && i < json_size(edges); i++) {
-        struct json *options = json_clone(check->subject->options);
+        struct json *options = json_clone(trying->check->subject->options);
         struct text what = {0};
         if (!options || !json_put(options, name, json_clone(json_at(edges, i)))) break;
         text_format(&what, "%s=", name);
         json_write(json_at(edges, i), &what, 0);
-        is_well = what.is_broken || try_options(check, options, what.data);
-        (*count)++;
+        is_well = pace_next(&trying->pace) &&
+                  (what.is_broken || try_options(trying, options, what.data));
         text_finish(&what);
         json_close(options);
     }
@@ -144,12 +153,54 @@ static bool try_edges(struct check *check, const char *name, const struct json *
     return is_well;
 }
 
-void test_options(struct check *check) {
+/* Files and plugins that nobody gave: what is read only with them, nobody knows. */
+static bool was_left_out(const struct subject *subject, const char *name,
+                         const struct json *schema) {
+    const char *format = json_text(json_get(schema, "format"));
+    return !json_get(subject->options, name) && !json_get(schema, "default") &&
+           (!strcmp(format, "path") || !strncmp(format, "plugin:", 7));
+}
+
+static void judge_reads(const struct trying *trying) {
+    const struct subject *subject = trying->check->subject;
+    const struct json *options = subject->manifest->options;
+    struct text unread = {0};
+    bool are_all_tried = true;
     int count = 0;
-    for (struct json_member at = {0};
-         json_next(check->subject->manifest->options, &at);)
-        if (!try_edges(check, at.key, at.value, &count)) return;
-    check_note(check, "%d values tried", count);
+    for (size_t i = 0; i < json_size(options) && i < 64; i++) {
+        const char *name = json_key_at(options, i);
+        const bool is_hosts =
+            subject->manifest->kind == LATHE_KIND_OPTIMIZER && !strcmp(name, "lr");
+        are_all_tried =
+            are_all_tried && !was_left_out(subject, name, json_at(options, i));
+        if (is_hosts || trying->read >> i & 1) continue;
+        text_format(&unread, "%s\"%s\"", count++ ? ", " : "", name);
+    }
+    const char *is = count == 1 ? "is" : "are";
+    if (count && are_all_tried)
+        check_warn(trying->check, "%s %s never read", unread.data, is);
+    else if (count)
+        check_note(trying->check, "%lld values tried, with which %s %s not read",
+                   (long long)trying->pace.done, unread.data, is);
+    else
+        check_note(trying->check, "%lld values tried", (long long)trying->pace.done);
+    text_finish(&unread);
+}
+
+void test_options(struct check *check) {
+    struct trying trying = {.check = check, .pace = {.check = check, .what = "value"}};
+    const struct json *options = check->subject->manifest->options;
+    for (struct json_member at = {0}; json_next(options, &at);) {
+        struct json *edges = subject_edges(at.value, at.key);
+        trying.pace.total += (int64_t)json_size(edges);
+        json_close(edges);
+    }
+    if (json_size(options) &&
+        !try_options(&trying, check->subject->options, "no more than it needs"))
+        return;
+    for (struct json_member at = {0}; json_next(options, &at);)
+        if (!try_edges(&trying, at.key, at.value)) return;
+    judge_reads(&trying);
 }
 
 /* ---- lifecycle ---- */
@@ -205,7 +256,9 @@ static bool compare(struct check *check, struct usage before, int times,
 }
 
 static bool make_and_destroy(struct bench *bench, int times) {
+    struct pace pace = {bench->check, "instance", times, 0, 0};
     for (int i = 0; i < times; i++) {
+        if (!pace_next(&pace)) return false;
         struct plugin plugin;
         const bool is_well = bench_create(bench, &plugin, NULL);
         bench_destroy(bench, &plugin);
@@ -214,12 +267,13 @@ static bool make_and_destroy(struct bench *bench, int times) {
     return true;
 }
 
-static bool make_and_work(struct bench *bench, int times) {
+static bool make_and_work(struct bench *bench, int times, struct pace *pace) {
     struct text lines = {0};
     bool is_well = true;
     for (int i = 0; is_well && i < times; i++) {
         text_clear(&lines);
-        is_well = bench_work_of(bench->check->subject->manifest->kind)(bench, &lines);
+        is_well = pace_next(pace) &&
+                  bench_work_of(bench->check->subject->manifest->kind)(bench, &lines);
     }
     text_finish(&lines);
     return is_well;
@@ -228,10 +282,11 @@ static bool make_and_work(struct bench *bench, int times) {
 /* Whole runs make some noise in the allocator: a leak is what every round adds. */
 static void count_in_use(struct bench *bench, int rounds, int times) {
     size_t least = SIZE_MAX;
-    if (!make_and_work(bench, 10)) return;
+    struct pace pace = {bench->check, "run", 10 + (int64_t)rounds * times, 0, 0};
+    if (!make_and_work(bench, 10, &pace)) return;
     for (int i = 0; i < rounds; i++) {
         struct usage before = look();
-        if (!make_and_work(bench, times)) return;
+        if (!make_and_work(bench, times, &pace)) return;
         const size_t now = look().bytes;
         const size_t grown = now > before.bytes ? now - before.bytes : 0;
         if (grown < least) least = grown;

@@ -11,11 +11,6 @@
 #define CUTS_MAX 64
 enum { PURPOSE_CUT = 402 };
 
-static void begin(struct blocks *b, int64_t update) {
-    blocks_draw(b, update, b->gradients);
-    blocks_begin(b, update);
-}
-
 /* The block in pieces that end where `cuts` say, one after the other or the last one
  * first. Decay stops in the middle, where every cutting cuts. */
 static bool update_cut(struct blocks *b, int64_t update, const int64_t *cuts, int count,
@@ -28,11 +23,6 @@ static bool update_cut(struct blocks *b, int64_t update, const int64_t *cuts, in
         if (!bench_went_well(b->bench, &b->plugin, status, "step")) return false;
     }
     return true;
-}
-
-static bool update_whole(struct blocks *b, int64_t update) {
-    const int64_t cuts[] = {blocks_middle(b), blocks_count(b)};
-    return update_cut(b, update, cuts, 2, false);
 }
 
 static void write(const struct blocks *b, struct text *lines) {
@@ -56,9 +46,9 @@ static bool is_finite(const struct blocks *b, const char *when) {
 
 static bool work(struct blocks *b, struct text *lines) {
     for (int64_t update = 1; update <= BLOCKS_UPDATES; update++) {
-        begin(b, update);
+        blocks_begin_with(b, update, 1);
         bench_pause(b->bench);
-        if (!update_whole(b, update)) return false;
+        if (!blocks_update(b, update)) return false;
     }
     write(b, lines);
     return is_finite(b, "some updates");
@@ -97,7 +87,7 @@ static bool cut_and_compare(struct bench *bench, const struct text *expected, in
     int64_t cuts[CUTS_MAX];
     bool is_well = blocks_open(&b, bench);
     for (int64_t update = 1; is_well && update <= BLOCKS_UPDATES; update++) {
-        begin(&b, update);
+        blocks_begin_with(&b, update, 1);
         const int count = cut_at_random(&b, update, cuts);
         is_well = update_cut(&b, update, cuts, count, way == 1);
     }
@@ -139,8 +129,8 @@ static bool hand_over(struct bench *bench, struct text *lines) {
             is_well = bench_create(bench, &b.plugin, NULL) && blocks_ask_slots(&b);
             if (!is_well) break;
         }
-        begin(&b, update);
-        is_well = update_whole(&b, update);
+        blocks_begin_with(&b, update, 1);
+        is_well = blocks_update(&b, update);
     }
     if (is_well) write(&b, lines);
     blocks_close(&b);
@@ -172,9 +162,8 @@ static bool without_gradients(struct blocks *b) {
     static const float sizes[] = {0, 1e15f, 1e-30f};
     for (int i = 0; i < 3; i++) {
         for (int64_t update = 1; update <= BLOCKS_UPDATES; update++) {
-            begin(b, update);
-            for (int64_t j = 0; j < BLOCKS_COUNT; j++) b->gradients[j] *= sizes[i];
-            if (!update_whole(b, update)) return false;
+            blocks_begin_with(b, update, sizes[i]);
+            if (!blocks_update(b, update)) return false;
         }
         if (!is_finite(b, cases[i])) return false;
         for (int j = 0; j < b->slot_count; j++)

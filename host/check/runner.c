@@ -123,6 +123,7 @@ lathe_status runner_run(const struct test *test, struct check *check,
     if (child == 0) {
         prepare(said);
         check->result = result;
+        check->began = began;
         test->run(check);
         __atomic_store_n(&result->is_done, true, __ATOMIC_RELEASE);
         _exit(0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "check/stand_ins.h"
 #include "check/state.h"
 
@@ -14,19 +15,35 @@ static void take_record(void *context, const char *json) {
     text_format(&show->records, "%s\n", json);
 }
 
+/* How long did the call before this one take? */
+static void take_time(struct show *show) {
+    struct slow *slowest = &show->check->slowest;
+    const double now = clock_seconds(), seconds = now - show->since;
+    if (show->call[0] && seconds > slowest->seconds) {
+        slowest->seconds = seconds;
+        memcpy(slowest->call, show->call, sizeof slowest->call);
+    }
+    show->since = now;
+}
+
 /* "callbacks.timer  step_end  epoch=1 step=2": said before the call is made. */
 static void take_trace(void *context, const char *line) {
     struct show *show = context;
     char who[64] = "", what[64] = "";
     show->calls++;
+    take_time(show);
     if (sscanf(line, "%63s %63s", who, what) == 2)
         check_doing(show->check, "a run, %s of %s (call %lld)", what, who,
                     (long long)show->calls);
+    snprintf(show->call, sizeof show->call, "%.32s of %.56s", what, who);
     if (show->calls == show->script->stop_at) {
         snprintf(show->stopped, sizeof show->stopped, "%.32s of %.56s", what, who);
         lathe_stop(show->session, show->script->stop_reason);
     }
-    if (show->bench && show->calls % 5 == 0) bench_pause(show->bench);
+    if (show->bench && show->calls % 5 == 0) {
+        bench_pause(show->bench);
+        show->since = clock_seconds();
+    }
 }
 
 struct script show_script(const struct check *check) {

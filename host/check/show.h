@@ -24,6 +24,8 @@ struct show {
     lathe_error error;
     int64_t calls;
     char stopped[96]; /* the call before which it was told to stop */
+    char call[96];    /* the one that is being made, since … */
+    double since;
     struct text records;
 };
 

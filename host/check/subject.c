@@ -1,105 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/subject.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "base/path.h"
+#include "check/stand_ins.h"
 #include "experiment.h"
-#include "metrics.h"
 #include "options.h"
-
-/* ---- which plugin ---- */
-
-/* The library in a folder without plugin.json, where there is one alone; the
- * caller's. */
-static char *find_library(const char *folder) {
-    char *found = NULL;
-    int count = 0;
-    DIR *entries = opendir(folder);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, ".so")) continue;
-        free(found);
-        found = path_join(folder, entry->d_name);
-        count++;
-    }
-    if (entries) closedir(entries);
-    if (count == 1) return found;
-    free(found);
-    return NULL;
-}
-
-/* The manifest or library that is meant; the caller's. */
-static lathe_status choose_file(const char *word, char **path, struct error *err) {
-    struct stat info;
-    *path = NULL;
-    if (stat(word, &info) != 0) {
-        const lathe_status status = error_from_errno(errno);
-        return fail(err, status, "%s: %s", word, strerror(errno));
-    }
-    char *absolute = path_absolute(word);
-    if (!absolute) return fail(err, LATHE_ENOMEM, "out of memory");
-    if (!S_ISDIR(info.st_mode)) {
-        *path = absolute;
-        return LATHE_OK;
-    }
-    *path = path_join(absolute, "plugin.json");
-    if (*path && stat(*path, &info) != 0) {
-        free(*path);
-        *path = find_library(absolute);
-        if (!*path) {
-            fail(err, LATHE_ENOTFOUND,
-                 "there is no plugin in %s: neither plugin.json nor one library alone",
-                 word);
-            error_help(err,
-                       "name the folder of one plugin, its plugin.json or its .so");
-        }
-    }
-    free(absolute);
-    return *path ? LATHE_OK : err->status;
-}
-
-/* A library with its manifest beside it is checked by that. */
-static char *manifest_beside(const char *library, const struct json *format) {
-    char *folder = path_directory(library);
-    char *path = folder ? path_join(folder, "plugin.json") : NULL;
-    struct manifest *manifest = NULL;
-    struct error err = {0};
-    const bool is_its = path &&
-                        manifest_read(path, format, &manifest, &err) == LATHE_OK &&
-                        !strcmp(manifest->library, path_name(library));
-    manifest_close(manifest);
-    free(folder);
-    if (is_its) return path;
-    free(path);
-    return NULL;
-}
-
-static lathe_status read_manifest(struct subject *subject, const char *word,
-                                  struct error *err) {
-    char *path = NULL;
-    lathe_status status = manifest_format(&subject->format, err);
-    if (status == LATHE_OK) status = choose_file(word, &path, err);
-    if (status != LATHE_OK) return status;
-    char *beside =
-        text_ends_with(path, ".so") ? manifest_beside(path, subject->format) : NULL;
-    if (beside) {
-        free(path);
-        path = beside;
-    }
-    if (text_ends_with(path, ".so"))
-        manifest_from_library(path, subject->format, &subject->manifest,
-                              &subject->refused);
-    else if (manifest_read(path, subject->format, &subject->manifest,
-                           &subject->refused) == LATHE_OK)
-        manifest_check_library(subject->manifest, subject->format, &subject->refused);
-    subject->directory = path_directory(path);
-    free(path);
-    return subject->directory ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
-}
 
 /* ---- its options ---- */
 
@@ -156,45 +63,125 @@ static const struct use *find_use(const struct experiment *e,
     return found;
 }
 
-static lathe_status take_experiment(struct subject *subject, const char *file,
-                                    struct error *err) {
+/* The options that it has there are the subject's. */
+static lathe_status take_options(struct subject *subject,
+                                 const struct experiment *experiment,
+                                 struct error *err) {
     static const char *const own[] = {"use", "id", NULL};
     static const char *const optimizers[] = {"use", "id", "groups", "keep", NULL};
     const struct manifest *m = subject->manifest;
+    const struct use *use = find_use(experiment, m);
+    if (!use)
+        return fail(err, LATHE_EINVAL, "the experiment does not use the %s \"%s\"",
+                    manifest_kind_name(m->kind), m->name);
+    json_close(subject->options);
+    subject->options = json_clone_without(
+        use->options, m->kind == LATHE_KIND_OPTIMIZER ? optimizers : own);
+    return subject->options ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
+}
+
+static lathe_status open_experiment(const struct subject *subject, const char *source,
+                                    const char *const *words,
+                                    struct registry **registry,
+                                    struct experiment **experiment, struct error *err) {
+    struct errors errors = {0};
+    lathe_status status =
+        registry_open(subject->plugin_paths, stand_ins(), registry, err);
+    if (status != LATHE_OK) return status;
+    status = experiment_open(source, words, *registry, experiment, &errors);
+    if (status != LATHE_OK && errors.count) *err = errors.items[0];
+    errors_finish(&errors);
+    return status;
+}
+
+static lathe_status take_experiment(struct subject *subject, const char *file,
+                                    struct error *err) {
     struct registry *registry = NULL;
     struct experiment *experiment = NULL;
-    struct errors errors = {0};
-    lathe_status status = registry_open(subject->plugin_paths, NULL, &registry, err);
-    if (status != LATHE_OK) return status;
-    status = experiment_open(file, NULL, registry, &experiment, &errors);
-    if (status != LATHE_OK && errors.count) *err = errors.items[0];
-    const struct use *use = experiment ? find_use(experiment, m) : NULL;
-    if (use) {
-        subject->options = json_clone_without(
-            use->options, m->kind == LATHE_KIND_OPTIMIZER ? optimizers : own);
+    lathe_status status =
+        open_experiment(subject, file, NULL, &registry, &experiment, err);
+    if (status == LATHE_OK) {
+        status = take_options(subject, experiment, err);
+        if (status != LATHE_OK) error_where(err, "%s", file);
+    }
+    if (status == LATHE_OK) {
         subject->data =
             json_clone(json_get(json_get(experiment->resolved, "data"), "train"));
-        if (!subject->options || !subject->data)
-            status = fail(err, LATHE_ENOMEM, "out of memory");
-    } else if (status == LATHE_OK) {
-        status = fail(err, LATHE_EINVAL, "the experiment does not use the %s \"%s\"",
-                      manifest_kind_name(m->kind), m->name);
-        error_where(err, "%s", file);
+        if (!subject->data) status = fail(err, LATHE_ENOMEM, "out of memory");
     }
-    errors_finish(&errors);
     experiment_close(experiment);
     registry_close(registry);
     return status;
 }
 
+/* Where the plugin stands in an experiment that is made for it. */
+static const char *place_of(uint32_t kind) {
+    switch (kind) {
+    case LATHE_KIND_DATASET:
+        return "data.train";
+    case LATHE_KIND_CALLBACK:
+        return "callbacks.0";
+    default:
+        return manifest_kind_name(kind);
+    }
+}
+
+/* "command line: optimizer.lr" is "lr" to who gave it. */
+static void leave_place_out(const char *place, struct error *err) {
+    char *at = strstr(err->where, place);
+    const size_t length = strlen(place);
+    if (at && at[length] == '.') memmove(at, at + length + 1, strlen(at + length));
+}
+
+/* As overrides of a small experiment, so that they are read as `run` reads them. */
+static lathe_status take_words(struct subject *subject, const char *const *words,
+                               struct error *err) {
+    const char *place = place_of(subject->manifest->kind);
+    const struct setup setup = {.data = 0};
+    struct registry *registry = NULL;
+    struct experiment *experiment = NULL;
+    size_t count = 0;
+    while (words[count]) count++;
+    char **overrides = calloc(count + 1, sizeof *overrides);
+    char *source = subject_experiment(subject, &setup);
+    bool is_whole = overrides && source;
+    for (size_t i = 0; is_whole && i < count; i++) {
+        overrides[i] = text_make("%s.%s", place, words[i]);
+        is_whole = overrides[i] != NULL;
+    }
+    lathe_status status =
+        is_whole ? open_experiment(subject, source, (const char *const *)overrides,
+                                   &registry, &experiment, err)
+                 : fail(err, LATHE_ENOMEM, "out of memory");
+    if (status == LATHE_OK)
+        status = take_options(subject, experiment, err);
+    else
+        leave_place_out(place, err);
+    experiment_close(experiment);
+    registry_close(registry);
+    for (size_t i = 0; overrides && i < count; i++) free(overrides[i]);
+    free(overrides);
+    free(source);
+    return status;
+}
+
+/* Does a word give the option as a whole: "lr=…", not "hidden.0=…"? */
+static bool is_given(const char *const *words, const char *name) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; words && words[i]; i++)
+        if (!strncmp(words[i], name, length) && words[i][length] == '=') return true;
+    return false;
+}
+
 /* Fills in what nobody gave and the manifest wants. */
-static lathe_status complete(struct subject *subject, struct error *err) {
+static lathe_status complete(struct subject *subject, const char *const *words,
+                             struct error *err) {
     const struct json *options = subject->manifest->options;
     if (!subject->options) subject->options = json_make_map();
     if (!subject->options) return fail(err, LATHE_ENOMEM, "out of memory");
     for (struct json_member at = {0}; json_next(options, &at);) {
         if (json_get(subject->options, at.key) || json_get(at.value, "default") ||
-            json_truth(json_get(at.value, "optional")))
+            json_truth(json_get(at.value, "optional")) || is_given(words, at.key))
             continue;
         struct json *value = subject_make_up(at.value, at.key);
         struct text *list = value ? &subject->made_up : &subject->missing;
@@ -208,11 +195,11 @@ static lathe_status complete(struct subject *subject, struct error *err) {
     return LATHE_OK;
 }
 
-lathe_status subject_open(struct subject *subject, const char *word, const char *with,
-                          const char *experiment, const char *const *plugin_paths,
+lathe_status subject_open(struct subject *subject, const char *word,
+                          const struct given *given, const char *const *plugin_paths,
                           struct error *err) {
     size_t count = 0;
-    lathe_status status = read_manifest(subject, word, err);
+    lathe_status status = subject_find(subject, word, plugin_paths, err);
     if (status != LATHE_OK) return status;
     while (plugin_paths && plugin_paths[count]) count++;
     const char **places = calloc(count + 2, sizeof *places);
@@ -221,10 +208,12 @@ lathe_status subject_open(struct subject *subject, const char *word, const char 
     for (size_t i = 0; i < count; i++) places[i + 1] = plugin_paths[i];
     subject->plugin_paths = places;
     if (subject->refused.status != LATHE_OK) return LATHE_OK;
-    if (with) status = take_with(subject, with, err);
-    if (status == LATHE_OK && experiment)
-        status = take_experiment(subject, experiment, err);
-    if (status == LATHE_OK) status = complete(subject, err);
+    if (given->with) status = take_with(subject, given->with, err);
+    if (status == LATHE_OK && given->experiment)
+        status = take_experiment(subject, given->experiment, err);
+    if (status == LATHE_OK) status = complete(subject, given->words, err);
+    if (status == LATHE_OK && given->words && !subject->missing.length)
+        status = take_words(subject, given->words, err);
     return status == LATHE_OK && !subject->missing.length ? verify(subject, err)
                                                           : status;
 }
@@ -238,107 +227,4 @@ void subject_close(struct subject *subject) {
     text_finish(&subject->missing);
     free((void *)subject->plugin_paths);
     free(subject->directory);
-}
-
-/* ---- experiments ---- */
-
-static const struct {
-    const char *shape, *name;
-} made_data[CHECK_DATA] = {{"classes", "6 numbers and 3 classes"},
-                           {"numbers", "6 numbers and 2 to predict"},
-                           {"image", "images of 2x5x5 and 3 classes"},
-                           {"tokens", "8 tokens"},
-                           {"scalar", "one number and one to predict"}};
-
-const char *subject_data_name(int data) {
-    return data < CHECK_DATA ? made_data[data].name : "the experiment's data";
-}
-
-bool subject_is_suitable(const struct subject *subject, int data) {
-    return (subject->suitable >> data & 1) != 0;
-}
-
-int subject_first_data(const struct subject *subject) {
-    int data = 0;
-    while (data < CHECK_DATA && !subject_is_suitable(subject, data)) data++;
-    return subject->suitable ? data : 0;
-}
-
-static void add_subject(const struct subject *subject, const struct setup *setup,
-                        struct text *text) {
-    const struct json *options = setup->options ? setup->options : subject->options;
-    text_add(text, "{\"use\": ");
-    text_json_string(text, subject->manifest->name);
-    for (struct json_member at = {0}; json_next(options, &at);) {
-        text_add(text, ", ");
-        text_json_string(text, at.key);
-        text_add(text, ": ");
-        json_write(at.value, text, 0);
-    }
-    text_add(text, "}");
-}
-
-static void add_data(const struct subject *subject, const struct setup *setup,
-                     struct text *text) {
-    if (subject->manifest->kind == LATHE_KIND_DATASET) {
-        add_subject(subject, setup, text);
-    } else if (setup->data == CHECK_DATA) {
-        json_write(subject->data, text, 0);
-    } else {
-        text_format(
-            text, "{\"use\": \"check-data\", \"shape\": \"%s\", \"rows\": %lld}",
-            made_data[setup->data].shape, (long long)(setup->rows ? setup->rows : 23));
-    }
-}
-
-static void add_callbacks(const struct subject *subject, const struct setup *setup,
-                          struct text *text) {
-    const bool is_first = subject->manifest->kind == LATHE_KIND_CALLBACK;
-    text_add(text, ",\n\"callbacks\": [");
-    if (is_first) add_subject(subject, setup, text);
-    if (setup->callback)
-        text_format(text, "%s{\"use\": \"check-callback\"%s}", is_first ? ", " : "",
-                    setup->callback);
-    text_add(text, "]");
-}
-
-char *subject_experiment(const struct subject *subject, const struct setup *setup) {
-    struct text text = {0};
-    const uint32_t kind = subject->manifest->kind;
-    const int splits = setup->has_visits ? SPLIT_COUNT : 1;
-    text_format(&text,
-                "{\"lathe\": 1, \"name\": \"check\", \"seed\": %llu,\n\"data\": {",
-                (unsigned long long)(setup->seed & INT32_MAX));
-    for (int i = 0; i < splits; i++) {
-        text_format(&text, "%s\"%s\": ", i ? ",\n" : "", split_names[i]);
-        add_data(subject, setup, &text);
-    }
-    text_add(&text, "},\n\"model\": ");
-    if (kind == LATHE_KIND_MODEL)
-        add_subject(subject, setup, &text);
-    else
-        text_format(&text, "{\"use\": \"check-model\"%s}",
-                    setup->model ? setup->model : "");
-    text_add(&text, ",\n\"optimizer\": ");
-    if (kind == LATHE_KIND_OPTIMIZER)
-        add_subject(subject, setup, &text);
-    else
-        text_add(&text, "{\"use\": \"check-optimizer\", \"lr\": 0.05}");
-    if (kind == LATHE_KIND_SCHEDULE) {
-        text_add(&text, ",\n\"schedule\": ");
-        add_subject(subject, setup, &text);
-    }
-    text_format(
-        &text,
-        ",\n\"train\": {\"until\": \"%s\", \"batch\": %lld, \"accumulate\": %lld, "
-        "\"threads\": 1}",
-        setup->until ? setup->until : "4ep",
-        (long long)(setup->batch ? setup->batch : 16),
-        (long long)(setup->accumulate ? setup->accumulate : 1));
-    add_callbacks(subject, setup, &text);
-    if (setup->stages) text_format(&text, ",\n\"stages\": %s", setup->stages);
-    text_add(&text, "}");
-    if (!text.is_broken) return text.data;
-    text_finish(&text);
-    return NULL;
 }

@@ -7,11 +7,18 @@
 
 #include "check/check.h"
 
-/* Reads the manifest of a folder, a plugin.json or a library. What is wrong with the
- * plugin goes to subject->refused; a failure is that there is nothing to check, or a
- * wrong `with` (JSON text) or `experiment` (its file), of which one may be given. */
-lathe_status subject_open(struct subject *subject, const char *word, const char *with,
-                          const char *experiment, const char *const *plugin_paths,
+/* What somebody said about options; NULL: nothing. */
+struct given {
+    const char *with;         /* JSON text, … */
+    const char *experiment;   /* … or an experiment's file */
+    const char *const *words; /* "lr=0.1", over either; NULL-ended */
+};
+
+/* Reads the manifest of a folder, a plugin.json, a library, or of an installed plugin.
+ * What is wrong with the plugin goes to subject->refused; a failure is that there is
+ * nothing to check, or that what was given is wrong. */
+lathe_status subject_open(struct subject *subject, const char *word,
+                          const struct given *given, const char *const *plugin_paths,
                           struct error *err);
 void subject_close(struct subject *subject);
 
@@ -27,7 +34,7 @@ struct setup {
     bool has_visits;                 /* validation and test data */
     const char *stages;              /* JSON; NULL */
 };
-/* As JSON text; the caller's; NULL: out of memory. */
+/* subject_experiment.c: as JSON text; the caller's; NULL: out of memory. */
 char *subject_experiment(const struct subject *subject, const struct setup *setup);
 /* "6 numbers and 3 classes", for messages. */
 const char *subject_data_name(int data);
@@ -35,6 +42,9 @@ const char *subject_data_name(int data);
 int subject_first_data(const struct subject *subject);
 bool subject_is_suitable(const struct subject *subject, int data);
 
+/* subject_find.c: sets manifest or refused, format and directory. */
+lathe_status subject_find(struct subject *subject, const char *word,
+                          const char *const *places, struct error *err);
 /* made_up.c: a value that the schema allows, in the middle rather than at an edge; the
  * caller's. NULL: nobody can know one. */
 struct json *subject_make_up(const struct json *schema, const char *name);

@@ -19,6 +19,8 @@ void test_instances(struct check *check);
 void test_determinism(struct check *check);
 /* process.c */
 void test_process(struct check *check);
+/* output.c */
+void test_output(struct check *check);
 /* state.c */
 void test_state(struct check *check);
 
@@ -27,9 +29,13 @@ void test_model_slices(struct check *check);
 void test_model_adding(struct check *check);
 void test_model_frozen(struct check *check);
 void test_model_predict(struct check *check);
+void test_model_finite(struct check *check);
 void test_model_describe(struct check *check);
 void test_model_bind(struct check *check);
 void test_optimizer_spans(struct check *check);
+void test_optimizer_scale(struct check *check);
+void test_optimizer_rate(struct check *check);
+void test_optimizer_decay(struct check *check);
 void test_optimizer_resume(struct check *check);
 void test_optimizer_finite(struct check *check);
 void test_dataset_order(struct check *check);

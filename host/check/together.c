@@ -8,24 +8,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "check/pace.h"
 #include "check/process.h"
 #include "check/tests.h"
+
+#define BETWEEN 16 /* times that another one comes, or somewhat more */
 
 /* ---- two at once ---- */
 
 /* Another instance comes, works on something else and goes. */
 static void disturb(struct bench *bench) {
     struct text lines = {0};
+    if (!pace_next(bench->context)) return;
     bench_work_once(bench->check, NULL, 1, &lines);
     text_finish(&lines);
 }
 
-static bool between(struct check *check, const struct text *alone) {
+static bool between(struct pace *pace, const struct text *alone) {
+    struct check *check = pace->check;
     struct bench bench;
     struct text lines = {0};
     char difference[300];
     if (!bench_open(&bench, check, NULL, NULL)) return false;
     bench.meanwhile = disturb;
+    bench.context = pace;
     bool is_well = bench_work_of(check->subject->manifest->kind)(&bench, &lines);
     if (is_well && check_differ(alone, &lines, difference, sizeof difference))
         is_well =
@@ -70,8 +77,9 @@ static void *work_on_a_thread(void *context) {
 }
 
 static bool in_threads(struct check *check, const struct text *first,
-                       const struct text *second) {
+                       const struct text *second, double seconds) {
     const bool is_run = check->subject->manifest->kind == LATHE_KIND_CALLBACK;
+    const int rounds = (int)pace_times(check, "run", seconds, is_run ? 5 : 25);
     pthread_barrier_t barrier;
     pthread_t threads[2];
     struct worker workers[2];
@@ -82,7 +90,7 @@ static bool in_threads(struct check *check, const struct text *first,
                                      .alone = i ? second : first,
                                      .barrier = &barrier,
                                      .variation = i,
-                                     .rounds = is_run ? 5 : 25};
+                                     .rounds = rounds};
     while (count < 2 &&
            !pthread_create(&threads[count], NULL, work_on_a_thread, &workers[count]))
         count++;
@@ -98,9 +106,13 @@ static bool in_threads(struct check *check, const struct text *first,
 
 void test_instances(struct check *check) {
     struct text first = {0}, second = {0};
-    if (bench_work_once(check, NULL, 0, &first) &&
-        bench_work_once(check, NULL, 1, &second) && between(check, &first))
-        in_threads(check, &first, &second);
+    struct pace pace = {check, "run", 3 + BETWEEN, 0, 0};
+    const double began = clock_seconds();
+    bool is_well = pace_next(&pace) && bench_work_once(check, NULL, 0, &first);
+    const double seconds = clock_seconds() - began;
+    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 1, &second);
+    if (is_well && pace_next(&pace) && between(&pace, &first))
+        in_threads(check, &first, &second, seconds);
     text_finish(&first);
     text_finish(&second);
 }
@@ -154,16 +166,17 @@ static bool read_lines(int fd, struct text *lines) {
 
 void test_determinism(struct check *check) {
     struct text lines[3] = {{0}};
+    struct pace pace = {check, "run", 4, 0, 0};
     char difference[300];
     bool is_well = true;
     for (int i = 0; is_well && i < 2; i++) {
         const int fd = memfd_create("lathe-check", MFD_CLOEXEC);
-        if (fd < 0) return;
-        is_well = work_elsewhere(check, i == 1, fd) && read_lines(fd, &lines[i]);
+        is_well = fd >= 0 && pace_next(&pace) && work_elsewhere(check, i == 1, fd) &&
+                  read_lines(fd, &lines[i]);
     }
-    is_well = is_well && bench_work_once(check, NULL, 0, &lines[2]);
+    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 0, &lines[2]);
     if (is_well) text_clear(&lines[2]);
-    is_well = is_well && bench_work_once(check, NULL, 0, &lines[2]);
+    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 0, &lines[2]);
     for (int i = 1; is_well && i < 3; i++)
         if (check_differ(&lines[0], &lines[i], difference, sizeof difference))
             is_well = check_fail(check,

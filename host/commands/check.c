@@ -236,12 +236,10 @@ static int grade(const struct checking *c) {
     return c->why_no_instance ? EXIT_USAGE : 0;
 }
 
-static int check_plugin(struct checking *c, const char *word, const char *with,
-                        const char *experiment, const char *const *places,
-                        struct error *err) {
+static int check_plugin(struct checking *c, const char *word, const struct given *given,
+                        const char *const *places, struct error *err) {
     c->check.subject = &c->subject;
-    lathe_status status =
-        subject_open(&c->subject, word, with, experiment, places, err);
+    lathe_status status = subject_open(&c->subject, word, given, places, err);
     if (status == LATHE_OK) {
         print_head(c);
         status = run_tests(c, err);
@@ -255,9 +253,10 @@ int command_check(int argc, char **argv) {
     struct checking c = {.is_json = 0};
     struct words places = {0};
     int lists = 0;
-    const char *with = NULL, *experiment = NULL, *seed = NULL, *limit = NULL, *word;
-    const struct flag flags[] = {{"--with", "JSON", .value = &with},
-                                 {"--experiment", "FILE", .value = &experiment},
+    struct given given = {0};
+    const char *seed = NULL, *limit = NULL, *word;
+    const struct flag flags[] = {{"--with", "JSON", .value = &given.with},
+                                 {"--experiment", "FILE", .value = &given.experiment},
                                  {"--only", "TEST", .values = &c.only},
                                  {"--list", .count = &lists},
                                  {"--seed", "N", .value = &seed},
@@ -276,9 +275,10 @@ int command_check(int argc, char **argv) {
     if (!code) code = arguments_only_word(&arguments, "check", "a plugin", &word, &err);
     if (!code) code = read_numbers(&c.check, seed, limit, &err);
     if (!code) code = check_names(&c.only, &err);
-    if (!code && with && experiment)
-        code = refuse(&err, "--with", with, "it does not go with --experiment");
-    if (!code) code = check_plugin(&c, word, with, experiment, places.items, &err);
+    if (!code && given.with && given.experiment)
+        code = refuse(&err, "--with", given.with, "it does not go with --experiment");
+    given.words = arguments.overrides.items;
+    if (!code) code = check_plugin(&c, word, &given, places.items, &err);
     if (err.status != LATHE_OK) command_print_error(&err);
     arguments_finish(&arguments);
     return code;

@@ -24,9 +24,11 @@ build() {
         options='{ "every": { "type": "integer", "minimum": 1, "maximum": 9, "default": 5 } }'
         more='"metrics": [{ "name": "steps" }],'
         ;;
+    model) more='"metrics": [{ "name": "accuracy", "higher_is_better": true }],' ;;
     optimizer)
         options='{ "lr": { "type": "number", "minimum": 0 },
-            "eps": { "type": "number", "exclusiveMinimum": 0, "default": 1e-8 } }'
+            "eps": { "type": "number", "exclusiveMinimum": 0, "default": 1e-8 },
+            "weight_decay": { "type": "number", "minimum": 0, "default": 0 } }'
         ;;
     dataset) options='{ "count": { "type": "integer", "minimum": 1, "default": 20 } }' ;;
     schedule) options='{ "start": { "type": "number", "minimum": 0, "default": 1 } }' ;;
@@ -59,7 +61,11 @@ while IFS='|' read -r kind fault test says; do
         continue
     fi
     wanted=70 verdict=FAIL
-    case $test-$fault in calls-* | values-NAN) wanted=0 verdict=warn ;; esac
+    case $test-$fault in
+    *-SLOW) wanted=0 verdict=skip ;;
+    calls-* | output-* | values-NAN | finite-INFINITE | rate-COUPLED | \
+        options-UNREAD | decay-DECAYS_NOTHING) wanted=0 verdict=warn ;;
+    esac
     ((code == wanted)) || complain "$kind $fault: exit $code, not $wanted: $(cat "$scratch/out")"
     grep -E "^$verdict +$test " "$scratch/out" | grep -qF -- "$says" ||
         complain "$kind $fault: no \"$says\" in $test: $(cat "$scratch/out")"
@@ -79,6 +85,16 @@ callback  | DESCRIPTOR  | lifecycle     | leaves 2 descriptors open
 callback  | THREAD      | lifecycle     | leaves 2 threads
 callback  | SILENT      | options       | with every=1: create failed (status -1) without saying why
 callback  | EDGE        | options       | it crashed with signal 8 (Floating point exception) in create
+callback  | UNREAD      | options       | "every" is never read
+callback  | PRINTS      | calls         | it refers to puts (prints on standard output)
+callback  | PRINTS      | output        | it prints on standard output in create: "here I am"
+callback  | WRITES      | output        | step_end of callbacks.broken (call
+callback  | SLOW        | lifecycle     | of them would take
+callback  | SLOW        | instances     | each run
+callback  | SLOW        | endings       | (each step_end of callbacks.broken 0.3
+callback  | SLOW        | interruptions | each run takes
+callback  | SLOW        | orders        | each run takes
+callback  | SLOW        | resume        | say --time-limit
 callback  | SHARED      | instances     | is there a variable that is static and not const?
 callback  | CLOCK       | determinism   | in another process it does something else
 callback  | ADDRESS     | determinism   | it does something else
@@ -108,6 +124,9 @@ model     | FROZEN      | frozen        | backward wrote a gradient of bias, whi
 model     | ADDRESS     | determinism   | it does something else
 model     | STATIC      | instances     | another instance at work in between changes what one does
 model     | PREDICT     | predict       | output 0 is
+model     | LABEL       | predict       | in LATHE_PREDICT, where labels are not there
+model     | INFINITE    | finite        | with inputs of 1000 and -1000 the loss is inf
+model     | ACCURACY    | finite        | the metric "accuracy" is 600 of 12 in LATHE_EVALUATE: it must be 0 to 1
 model     | EVALUATE    | predict       | there is something random in it
 model     | WRITES      | predict       | forward wrote into the weights
 model     | BIND        | bind          | after bind came again with another layout
@@ -115,6 +134,12 @@ model     | DESCRIBE    | describe      | describe says another thing the second
 model     | WEIGHT      | slices        | it is to be a sum over rows
 optimizer | SPANS       | spans         | cut at random places, the update has other bits
 optimizer | THREADS     | spans         | in two threads, the update has other bits
+optimizer | SCALE       | scale         | it is gradient * span->scale that counts
+optimizer | RATE        | rate          | span->rate is ignored
+optimizer | COUPLED     | rate          | with a rate of 0 it changes weights
+optimizer | DECAY       | decay         | weight_decay changes weights where span->flags is without LATHE_DECAYS
+optimizer | DECAYS_NOTHING | decay      | weight_decay changes nothing
+optimizer | UNREAD      | options       | "weight_decay" is never read
 optimizer | KEEPS       | resume        | an instance that goes on with the slots of another one makes another update
 optimizer | STATIC      | instances     | another instance at work in between changes what one does
 optimizer | EPS         | finite        | a weight is

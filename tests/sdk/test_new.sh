@@ -43,6 +43,20 @@ for kind in callback dataset model optimizer schedule; do
             complain "$kind, $compiler: $(tail -n 40 "$scratch/log")"
     done
 done
+# As somebody would build it who says nothing: with optimisation, warnings, and a test that
+# knows an option without a default from try.json alone.
+sed -i 's/"default": 0.01/"description": "wanted"/' my-optimizer-2/plugin.json
+sed -i 's/"use": "my-optimizer-2"/&, "lr": 0.01/' my-optimizer-2/try.json
+(cd my-optimizer-2 && rm -rf build &&
+    cmake -B build -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON &&
+    cmake --build build && ctest --test-dir build --output-on-failure) \
+    >"$scratch/log" 2>&1 || complain "a wanted option: $(tail -n 40 "$scratch/log")"
+for flag in -O2 -g -Wall -Wextra; do
+    grep -qe "$flag .*my-optimizer-2\.c" my-optimizer-2/build/compile_commands.json ||
+        complain "built without $flag"
+done
+grep -qx /build/ my-model-2/.gitignore || complain "git would take build/"
+
 (($(cat my-callback-2/my-callback-2.c my-callback-2/plugin.json | wc -l) <= 50)) ||
     complain "the callback has more than 50 lines"
 

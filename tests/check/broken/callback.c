@@ -78,6 +78,12 @@ static void spoil(void) {
 static lathe_status create(const lathe_host *host, void **self) {
     const lathe_metric metric = {.size = sizeof metric, .name = "steps"};
     spoil();
+#ifdef FAULT_PRINTS
+    puts("here I am");
+#endif
+#ifndef FAULT_UNREAD
+    (void)lathe_integer(host, "every");
+#endif
 #ifdef FAULT_SILENT
     if (lathe_integer(host, "every") == 1) return LATHE_EINVAL;
 #endif
@@ -145,6 +151,12 @@ static lathe_status run_begin(void *self, const lathe_moment *at) {
 static lathe_status step_end(void *self, const lathe_moment *at) {
     struct counter *c = self;
     (void)at;
+#ifdef FAULT_WRITES
+    (void)!write(1, "step\n", 5);
+#endif
+#ifdef FAULT_SLOW
+    nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+#endif
     c->state.steps++;
 #ifdef FAULT_SHARED
     static int64_t steps;

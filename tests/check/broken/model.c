@@ -3,6 +3,7 @@
  * hidden numbers squared, on "input" and "label" of any shape. */
 #include <lathe/model.h>
 
+#include <math.h>
 #include <stdlib.h>
 
 #define WIDTH 3
@@ -79,6 +80,9 @@ static lathe_status describe(void *self, const lathe_model_plan *plan) {
 #endif
     lathe_status status = plan->parameter(plan, &w, &index);
     if (status == LATHE_OK) status = plan->parameter(plan, &bias, &index);
+    const lathe_metric accuracy = {
+        .size = sizeof accuracy, .flags = LATHE_HIGHER_IS_BETTER, .name = "accuracy"};
+    if (status == LATHE_OK) status = plan->metric(plan, &accuracy, &index);
     return status == LATHE_OK ? plan->output(plan, &y, &index) : status;
 }
 
@@ -119,6 +123,9 @@ static lathe_status forward(void *self, lathe_pass *pass) {
     struct squares *m = self;
     float *y = pass->outputs ? pass->outputs[0] : NULL;
     const float *label = pass->batch->fields[m->label].data;
+#ifdef FAULT_LABEL
+    if (label && label[0] < -1e30f) return LATHE_EDATA;
+#endif
     for (int64_t row = 0; row < pass->batch->rows; row++)
         for (int64_t j = 0; j < WIDTH; j++) {
             const int64_t at = row * WIDTH + j;
@@ -132,6 +139,17 @@ static lathe_status forward(void *self, lathe_pass *pass) {
             pass->loss_sum += (double)m->errors[at] * (double)m->errors[at] / 2;
         }
     pass->weight_sum = (double)pass->batch->rows;
+#ifdef FAULT_INFINITE
+    for (int64_t i = 0; pass->mode == LATHE_TRAIN && i < pass->batch->rows; i++)
+        pass->loss_sum += (double)expf(m->hidden[i] * m->hidden[i]);
+#endif
+    if (pass->mode != LATHE_PREDICT) {
+        pass->metrics[0] = (double)pass->batch->rows / 2;
+        pass->metrics[1] = (double)pass->batch->rows;
+#ifdef FAULT_ACCURACY
+        pass->metrics[0] = 100 * pass->metrics[0];
+#endif
+    }
 #ifdef FAULT_WEIGHT
     pass->weight_sum = 1;
 #endif

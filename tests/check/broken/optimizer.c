@@ -8,7 +8,7 @@
 
 struct mean {
     const lathe_host *host;
-    double eps, rate, last, scratch[8];
+    double eps, decay, rate, last, scratch[8];
 };
 
 static lathe_status create(const lathe_host *host, void **self) {
@@ -16,6 +16,9 @@ static lathe_status create(const lathe_host *host, void **self) {
     if (!m) return lathe_fail(host, LATHE_ENOMEM, "no memory");
     m->host = host;
     m->eps = lathe_number(host, "eps");
+#ifndef FAULT_UNREAD
+    m->decay = lathe_number(host, "weight_decay");
+#endif
     *self = m;
     return LATHE_OK;
 }
@@ -41,8 +44,15 @@ static void begin(void *self, int64_t step, double rate) {
 
 static lathe_status step(void *self, const lathe_span *span) {
     struct mean *m = self;
-    const double scale = span->scale;
-    double rate = span->rate;
+    double scale = span->scale, rate = span->rate;
+    const int decays = (span->flags & LATHE_DECAYS) != 0;
+    (void)decays;
+#ifdef FAULT_SCALE
+    scale = 1;
+#endif
+#ifdef FAULT_RATE
+    rate = 0.01;
+#endif
 #ifdef FAULT_STATIC
     rate = *(double *)(uintptr_t)m->last;
 #endif
@@ -69,6 +79,13 @@ static lathe_status step(void *self, const lathe_span *span) {
         const double size = fabs((double)*mean) + m->eps;
 #endif
         span->weights[i] -= (float)(rate * (double)*mean / size);
+#ifdef FAULT_COUPLED
+        if (decays) span->weights[i] -= (float)(0.01 * m->decay) * span->weights[i];
+#elif defined FAULT_DECAY
+        span->weights[i] -= (float)(rate * m->decay) * span->weights[i];
+#elif !defined FAULT_DECAYS_NOTHING
+        if (decays) span->weights[i] -= (float)(rate * m->decay) * span->weights[i];
+#endif
     }
     return LATHE_OK;
 }
