@@ -141,7 +141,8 @@ static lathe_status read_config(struct keys *keys, const char *config,
     size_t length = 0;
     if (!path) return fail(err, LATHE_ENOMEM, "no memory for a path");
     lathe_status status = read_own(path, CONFIG_MAX, &content, &length, err);
-    if (status == LATHE_ENOTFOUND) {
+    struct stat link;
+    if (status == LATHE_ENOTFOUND && lstat(path, &link)) {
         status = LATHE_OK;
     } else if (!status) {
         status = json_parse(content, length, path, &json, err);

@@ -11,6 +11,8 @@ extern const char schema_bundle[]; /* manifests/schema/bundle.json */
 
 /* ---- what options does not know ---- */
 
+#define LIBRARIES_MAX 256 /* each is looked for */
+
 static bool is_line(const char *text) {
     size_t left = strlen(text);
     while (left) {
@@ -118,6 +120,9 @@ static lathe_status read_members(struct bundle *bundle, struct error *err) {
     bundle->abi_built = built[1];
     if (needs[0] != 1 || built[0] != 1)
         return fail(err, LATHE_EDATA, "its plugins are of another ABI than 1");
+    if (json_size(bundle->libraries) > LIBRARIES_MAX)
+        return fail(err, LATHE_EDATA, "it lists more than %d libraries of the system",
+                    LIBRARIES_MAX);
     bundle->file_count = json_size(json_get(root, "files"));
     bundle->outside_count = json_size(json_get(root, "outside"));
     bundle->plugin_count = json_size(json_get(root, "plugins"));

@@ -1,38 +1,115 @@
 /* SPDX-License-Identifier: MIT */
-/* What came of a run: receipt.json and metrics.jsonl, which know no path. */
+/* What came of a run: its receipt, without the places where its data lay, and its
+ * records. What is packed has to be what the run was made of. */
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/path.h"
 #include "bundle/pack_parts.h"
 #include "receipt.h"
 
-static lathe_status take(struct pack *pack, const char *run, const char *name,
-                         struct error *err) {
-    char *source = path_join(run, name);
-    if (source && access(source, F_OK)) {
-        free(source);
-        return LATHE_OK;
+static lathe_status tell_changed(const char *what, const char *name,
+                                 struct error *err) {
+    fail(err, LATHE_EDATA, "%s is not what the run was made of, or not there", what);
+    error_where(err, "%s", name);
+    error_help(err, "put it back, or pack the run's resolved.json: that is an "
+                    "experiment of which nothing has come yet");
+    return LATHE_EDATA;
+}
+
+static lathe_status check_plugin(const struct pack *pack, const struct json *plugin,
+                                 struct error *err) {
+    const char *digest = json_text(json_get(plugin, "sha256"));
+    const char *name = json_text(json_get(plugin, "name"));
+    char *folder =
+        text_make("plugins/%s/%s/", json_text(json_get(plugin, "kind")), name);
+    if (!folder) return fail(err, LATHE_ENOMEM, "no memory to pack");
+    bool is_same = !*digest; /* linked into the program */
+    for (size_t i = 0; i < pack->item_count && !is_same; i++)
+        is_same = !strncmp(pack->items[i].path, folder, strlen(folder)) &&
+                  !strcmp(pack->items[i].digest, digest);
+    free(folder);
+    return is_same ? LATHE_OK : tell_changed("a plugin", name, err);
+}
+
+/* A file of another name is not looked for: its dataset may have found it itself. */
+static lathe_status check_data(const struct pack *pack, const struct json *file,
+                               struct error *err) {
+    const char *path = json_text(json_get(file, "path"));
+    const char *digest = json_text(json_get(file, "sha256"));
+    bool is_there = false, is_same = !*digest;
+    for (size_t i = 0; i < pack->item_count; i++) {
+        const struct pack_item *item = &pack->items[i];
+        if (!item->used_by || !item->source) continue;
+        is_there |= !strcmp(path_name(item->source), path_name(path));
+        is_same |= !strcmp(item->digest, digest);
     }
-    struct pack_item *item = source ? pack_add(pack, text_copy(name)) : NULL;
-    if (!item) {
-        free(source);
+    return is_same || !is_there ? LATHE_OK : tell_changed("data", path, err);
+}
+
+static lathe_status check(const struct pack *pack, const char *run,
+                          const struct json *receipt, struct error *err) {
+    const struct json *plugins = json_get(receipt, "plugins");
+    const struct json *data = json_get(receipt, "data");
+    struct json *records = NULL;
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < json_size(plugins) && !status; i++)
+        status = check_plugin(pack, json_at(plugins, i), err);
+    for (size_t i = 0; i < json_size(data) && !status; i++)
+        status = check_data(pack, json_at(data, i), err);
+    if (!status) status = receipt_metrics(run, &records, err);
+    if (!status && !json_same(records, json_get(receipt, "metrics")))
+        status = tell_changed("metrics.jsonl", run, err);
+    json_close(records);
+    return status;
+}
+
+/* A path may have a user's name in it. */
+static bool cut_paths(const struct json *receipt) {
+    const struct json *data = json_get(receipt, "data");
+    bool is_done = true;
+    for (size_t i = 0; i < json_size(data) && is_done; i++) {
+        struct json *file = json_at(data, i);
+        const char *path = json_text(json_get(file, "path"));
+        char *name = text_copy(path_name(path));
+        is_done = name && json_put(file, "path", json_make_text(name));
+        free(name);
+    }
+    return is_done;
+}
+
+static lathe_status take_receipt(struct pack *pack, struct json *receipt,
+                                 struct error *err) {
+    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_RECEIPT));
+    if (!item || !cut_paths(receipt))
         return fail(err, LATHE_ENOMEM, "no memory to pack");
-    }
-    item->source = source;
-    return pack_hash(item, err);
+    json_write(receipt, &item->text, 2);
+    text_add(&item->text, "\n");
+    pack_hash_text(item);
+    return item->text.is_broken ? fail(err, LATHE_ENOMEM, "no memory to pack")
+                                : LATHE_OK;
+}
+
+static lathe_status take_records(struct pack *pack, const char *run,
+                                 struct error *err) {
+    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_RECORDS));
+    if (!item) return fail(err, LATHE_ENOMEM, "no memory to pack");
+    item->source = path_join(run, BUNDLE_RECORDS);
+    return item->source ? pack_hash(item, err)
+                        : fail(err, LATHE_ENOMEM, "no memory to pack");
 }
 
 lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error *err) {
     struct json *receipt = NULL;
     struct error fault = {0};
     lathe_status status = receipt_read(run, &receipt, &fault);
-    json_close(receipt);
     if (status == LATHE_ENOTFOUND) return LATHE_OK; /* it has not ended */
-    if (status) {
+    if (status)
         *err = fault;
-        return status;
-    }
-    status = take(pack, run, BUNDLE_RECEIPT, err);
-    return status ? status : take(pack, run, BUNDLE_RECORDS, err);
+    else
+        status = check(pack, run, receipt, err);
+    if (!status) status = take_receipt(pack, receipt, err);
+    if (!status) status = take_records(pack, run, err);
+    json_close(receipt);
+    return status;
 }

@@ -90,8 +90,8 @@ static lathe_status write_all(const struct pack *pack, int fd, const char *path,
     return status;
 }
 
-lathe_status pack_write(const struct pack *pack, const char *path,
-                        const char *signature, size_t count, struct error *err) {
+static lathe_status replace(const struct pack *pack, const char *path,
+                            const char *signature, size_t count, struct error *err) {
     const char *name = path_name(path);
     char *aside =
         text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name, (long)getpid());
@@ -114,5 +114,38 @@ lathe_status pack_write(const struct pack *pack, const char *path,
                       strerror(errno));
     if (status) unlink(aside);
     free(aside);
+    return status;
+}
+
+/* Nothing but an older file is replaced, and nothing that is being packed. */
+static lathe_status check_target(const struct pack *pack, const char *path,
+                                 struct error *err) {
+    struct stat there, source;
+    if (stat(path, &there)) return LATHE_OK;
+    bool is_packed = !stat(pack->experiment->file, &source) &&
+                     source.st_dev == there.st_dev && source.st_ino == there.st_ino;
+    for (size_t i = 0; i < pack->item_count && !is_packed; i++)
+        is_packed = pack->items[i].source && pack->items[i].as.st_dev == there.st_dev &&
+                    pack->items[i].as.st_ino == there.st_ino;
+    if (!S_ISREG(there.st_mode))
+        fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file", path);
+    else if (is_packed)
+        fail(err, LATHE_ECREATE, "\"%.400s\" is one of the files that are packed",
+             path);
+    else
+        return LATHE_OK;
+    error_help(err, "name the bundle: -o NAME.lathe");
+    return LATHE_ECREATE;
+}
+
+lathe_status pack_write(const struct pack *pack, const char *path,
+                        const char *signature, size_t count, struct error *err) {
+    lathe_status status = check_target(pack, path, err);
+    if (status) return status;
+    char *target = realpath(path, NULL);
+    if (!target) target = text_copy(path);
+    if (!target) return fail(err, LATHE_ENOMEM, "out of memory");
+    status = replace(pack, target, signature, count, err);
+    free(target);
     return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/check.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,15 +12,21 @@ const char *check_verdict_name(enum verdict verdict) {
     return names[verdict];
 }
 
-static bool decide(struct check *check, enum verdict verdict, const char *format,
+static bool is_worse(const struct result *result, enum verdict verdict) {
+    if (result->verdict == VERDICT_FAIL) return false;
+    return verdict != VERDICT_OK || result->verdict == VERDICT_OK;
+}
+
+static void decide(struct check *check, enum verdict verdict, const char *format,
                    va_list arguments) {
     struct result *result = check->result;
-    if (result->verdict == VERDICT_FAIL) return false;
-    if (verdict == VERDICT_OK && result->verdict != VERDICT_OK) return false;
-    vsnprintf(result->reason, sizeof result->reason, format, arguments);
-    text_clean(result->reason);
-    result->verdict = verdict;
-    return false;
+    pthread_mutex_lock(&check->lock);
+    if (is_worse(result, verdict)) {
+        vsnprintf(result->reason, sizeof result->reason, format, arguments);
+        text_clean(result->reason);
+        result->verdict = verdict;
+    }
+    pthread_mutex_unlock(&check->lock);
 }
 
 #define DECIDE(verdict)                                                                \
@@ -47,22 +54,33 @@ void check_note(struct check *check, const char *format, ...) {
     DECIDE(VERDICT_OK);
 }
 
-void check_output(struct check *check) {
+static void look_at_output(struct check *check) {
     if (!check->output || check->printed[0]) return;
     if (lseek(check->output, 0, SEEK_END) <= 0) return;
     snprintf(check->printed, sizeof check->printed, "%s", check->result->doing);
 }
 
+void check_output(struct check *check) {
+    pthread_mutex_lock(&check->lock);
+    look_at_output(check);
+    pthread_mutex_unlock(&check->lock);
+}
+
 void check_doing(struct check *check, const char *format, ...) {
     va_list arguments;
-    check_output(check);
+    pthread_mutex_lock(&check->lock);
+    look_at_output(check);
     va_start(arguments, format);
     vsnprintf(check->result->doing, sizeof check->result->doing, format, arguments);
     va_end(arguments);
+    pthread_mutex_unlock(&check->lock);
 }
 
-bool check_is_failed(const struct check *check) {
-    return check->result->verdict == VERDICT_FAIL;
+bool check_is_failed(struct check *check) {
+    pthread_mutex_lock(&check->lock);
+    const bool is_failed = check->result->verdict == VERDICT_FAIL;
+    pthread_mutex_unlock(&check->lock);
+    return is_failed;
 }
 
 uint32_t check_draw(const struct check *check, uint32_t purpose, uint64_t index) {

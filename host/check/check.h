@@ -9,6 +9,7 @@
 #ifndef HOST_CHECK_CHECK_H
 #define HOST_CHECK_CHECK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include <lathe/host.h>
@@ -58,6 +59,7 @@ struct check {
     uint64_t seed;
     double time_limit, began; /* of the test, by clock_seconds */
     struct result *result;
+    pthread_mutex_t lock; /* of result and printed: a test may have two threads */
     struct slow slowest;
     char folder[256];  /* of this test, for runs and files; "": there can be none */
     int output;        /* a file that standard output goes to; 0: nobody looks */
@@ -93,7 +95,7 @@ __attribute__((format(printf, 2, 3))) void check_doing(struct check *check,
                                                        const char *format, ...);
 /* After the call that was being done: did it print? */
 void check_output(struct check *check);
-bool check_is_failed(const struct check *check);
+bool check_is_failed(struct check *check);
 
 /* A number from the seed, for one purpose: 0 … 1, or all 32 bits. */
 double check_unit(const struct check *check, uint32_t purpose, uint64_t index);

@@ -305,21 +305,23 @@ int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
 /* ---- runs ---- */
 
 lathe_status bundles_check_run(const char *run, struct error *err) {
-    static const char mark[] = "/sha256-";
+    static const char mark[] = "sha256-";
     char *path = path_join(run, "resolved.json");
     struct json *resolved = NULL;
     lathe_status status = LATHE_OK;
     if (path) json_read(path, &resolved, NULL);
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
-    const char *name = folder ? strstr(folder, mark) : NULL;
-    if (name && strlen(name) == sizeof mark - 1 + 64) {
+    const char *name = folder ? path_name(folder) : "";
+    if (!strncmp(name, mark, sizeof mark - 1) && strlen(name) == sizeof mark - 1 + 64) {
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");
         if (status) {
             error_where(err, "%s", folder);
-            error_help(err, "unpack it there again: lathe unpack FILE.lathe");
+            error_help(err,
+                       "unpack it there again: lathe unpack FILE.lathe --store %.*s",
+                       (int)(name - folder), folder);
         }
     }
     free(folder);

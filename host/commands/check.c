@@ -250,7 +250,7 @@ static int check_plugin(struct checking *c, const char *word, const struct given
 }
 
 int command_check(int argc, char **argv) {
-    struct checking c = {.is_json = 0};
+    struct checking c = {.check = {.lock = PTHREAD_MUTEX_INITIALIZER}};
     struct words places = {0};
     int lists = 0;
     struct given given = {0};

@@ -22,6 +22,12 @@ static lathe_status read_json(const char *run, const char *name, struct json **j
     return status ? err->status = status : LATHE_OK;
 }
 
+static bool is_record(const struct json *row) {
+    return json_kind(json_get(row, "split")) == JSON_TEXT &&
+           json_kind(json_get(row, "step")) == JSON_NUMBER &&
+           json_kind(json_get(row, "metrics")) == JSON_MAP;
+}
+
 /* A last line that is being written is not one yet. */
 static lathe_status parse_records(const char *content, const char *path,
                                   struct json **records, struct error *err) {
@@ -32,7 +38,11 @@ static lathe_status parse_records(const char *content, const char *path,
          at = end + 1) {
         struct json *row = NULL;
         status = json_parse(at, (size_t)(end - at), path, &row, err);
-        if (!status && !json_push(*records, row))
+        if (!status && !is_record(row)) {
+            json_close(row);
+            status = fail(err, LATHE_EDATA, "this is no record of a run");
+            error_where(err, "%s:%zu", path, json_size(*records) + 1);
+        } else if (!status && !json_push(*records, row))
             status = fail(err, LATHE_ENOMEM, "no memory for records");
     }
     if (status == LATHE_EINVAL) err->status = status = LATHE_EDATA;

@@ -13,6 +13,7 @@ struct side {
     struct json *receipt;  /* receipt.json, or what it would be now */
     struct json *resolved; /* resolved.json; NULL: not there */
     struct json *records;  /* metrics.jsonl as a list; NULL: not there */
+    bool is_packed;        /* from a bundle, where its data has other paths */
 };
 
 /* Of a run's directory. has_receipt: what it holds has to be what its receipt.json

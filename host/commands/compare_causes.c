@@ -106,7 +106,7 @@ static void add_settings(struct listing *listing, const struct side *a,
             listing->is_broken = true;
         json_close(left);
         json_close(right);
-    } else {
+    } else if (!a->is_packed && !b->is_packed) {
         add_values(listing, "experiment", json_get(a->receipt, "experiment"),
                    json_get(b->receipt, "experiment"));
     }

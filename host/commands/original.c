@@ -29,6 +29,7 @@ static int open_run(const char *word, struct original *o, struct error *err) {
 static lathe_status open_packed_run(const char *bundle, struct original *o,
                                     struct error *err) {
     lathe_status status = side_open(o->bundle.folder, true, &o->side, err);
+    o->side.is_packed = true;
     if (status == LATHE_ENOTFOUND) {
         fail(err, status, "there is no receipt of a run in this bundle");
         error_where(err, "%s", bundle);

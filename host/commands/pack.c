@@ -51,7 +51,8 @@ static int read_limit(const char *text, int64_t *limit, struct error *err) {
     if (end == text || amount < 0 || amount > 1e12) return refuse_limit(text, err);
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (!strcasecmp(units[i].name, end)) {
-            *limit = (int64_t)(amount * units[i].bytes);
+            const double bytes = amount * units[i].bytes;
+            if (bytes < (double)INT64_MAX) *limit = (int64_t)bytes;
             return 0;
         }
     return refuse_limit(text, err);

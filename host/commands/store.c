@@ -75,6 +75,11 @@ static const struct shelf_item *find_item(const struct keeping *k, const char *w
                                           struct error *err) {
     const struct shelf_item *found = NULL;
     if (!strncmp(word, "sha256-", 7)) word += 7;
+    if (!*word) {
+        fail(err, LATHE_EINVAL, "an empty word is no id");
+        error_help(err, "\"lathe store list\" shows their ids");
+        return NULL;
+    }
     for (size_t i = 0; i < k->list.count; i++) {
         const struct shelf_item *item = &k->list.items[i];
         if (strncmp(item->id, word, strlen(word))) continue;

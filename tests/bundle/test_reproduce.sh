@@ -5,6 +5,47 @@ points here
 try 0 "$LATHE" run here/points.json --quiet --run-dir run
 try 0 "$LATHE" pack run -o x.lathe
 has out "with the run's receipt"
+if command -v zstd >/dev/null; then
+    zstd -qdc x.lathe | tar -xOf - receipt.json >receipt.json
+    lacks receipt.json "$scratch"
+    has receipt.json '"path": "train.csv"'
+fi
+
+# Only what the run was made of is packed with what came of it.
+cp here/data/train.csv kept.csv
+sed -i '2,40d' here/data/train.csv
+try 65 "$LATHE" pack run -o changed.lathe
+has err 'data is not what the run was made of'
+cp kept.csv here/data/train.csv
+cp -r "$BUILD/plugins/optimizer/adamw" own
+try 0 "$LATHE" run here/points.json --quiet --run-dir built --plugin-path own
+echo >>own/adamw.so
+try 65 "$LATHE" pack built -o changed.lathe
+has err 'a plugin is not what the run was made of'
+mv own gone-own
+try 66 "$LATHE" pack built -o changed.lathe
+cp -r run damaged
+head -c 200 run/metrics.jsonl >damaged/metrics.jsonl
+try 65 "$LATHE" pack damaged -o changed.lathe
+has err 'metrics.jsonl is not what'
+try 0 "$LATHE" pack damaged/resolved.json -o changed.lathe
+rm changed.lathe
+
+# Nothing but an older bundle is replaced, and that through a link.
+try 73 "$LATHE" pack here/points.json -o here/points.json
+try 73 "$LATHE" pack here/points.json -o here/data/train.csv
+holds 'the data is as it was' cmp -s kept.csv here/data/train.csv
+mkfifo pipe
+try 73 "$LATHE" pack here/points.json -o pipe
+has err 'is there, and is no regular file'
+ln -s target.lathe link.lathe && touch target.lathe
+try 0 "$LATHE" pack here/points.json -o link.lathe
+holds 'a link' test -L link.lathe
+try 0 "$LATHE" verify target.lathe
+rm link.lathe target.lathe
+try 0 "$LATHE" pack here/points.json -o huge.lathe --with-data 1e12GiB
+lacks out 'by its digest alone'
+rm huge.lathe
 try 0 "$LATHE" pack run train.until=1ep -o other.lathe
 lacks out receipt
 try 0 "$LATHE" pack here/points.json -o never.lathe

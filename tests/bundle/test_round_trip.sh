@@ -50,7 +50,7 @@ rm -rf "$HOME/.local/lib"
 chmod -R u+w "$store" && rm -rf "$store"
 try 66 "$LATHE" resume short train.until=4ep
 has err 'is not in the store'
-has err 'lathe unpack'
+has err 'lathe unpack FILE.lathe --store '
 try 0 "$LATHE" unpack x.lathe
 try 0 "$LATHE" resume short train.until=4ep --quiet
 

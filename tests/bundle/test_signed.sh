@@ -80,6 +80,9 @@ use 77 signed.lathe
 echo '{ "bundles": "sined-only" }' >"$config/config.json"
 use 78 signed.lathe
 has err 'signed-only'
+rm "$config/config.json" && ln -s nowhere "$config/config.json"
+use 66 signed.lathe
+rm "$config/config.json"
 echo '{ "bundles": "any" }' >"$config/config.json"
 
 # ---- a signature of other bytes ----
