@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: no-tsan
 # The probe kit's sound plugins pass the conformance kit. Those that are there to misbehave
 # do so in the tests whose business it is.
 set -u

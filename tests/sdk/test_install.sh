@@ -155,7 +155,7 @@ for document in "${documents[@]}"; do
     done < <(grep -oE '\]\([^):#]*' "$document" | sed 's/^](//')
     while IFS='#' read -r link part; do
         [[ -n $link ]] && linked=$(dirname "$document")/$link || linked=$document
-        sed -n 's/^##* //p' "$linked" | tr 'A-Z ' 'a-z-' | tr -d '`.,?' | grep -qxF "$part" ||
+        sed -n 's/^##* //p' "$linked" | tr 'A-Z ' 'a-z-' | tr -d "\`.,?'" | grep -qxF "$part" ||
             complain "${document#"$prefix"/} links to $link#$part, which has no such part"
     done < <(grep -oE '\]\([^):]*#[^)]*' "$document" | sed 's/^](//')
     ! grep -nE '\./dev|sdk/(include|template)|\$PWD|build/(host|plugins/)|<!--' "$document" ||
