@@ -9,7 +9,12 @@ static int open_run(const char *word, struct original *o, struct error *err) {
     char *run = NULL;
     int code = runs_path(word, &run, err);
     if (code) return code;
-    lathe_status status = side_open(run, true, &o->side, err);
+    lathe_status status = bundles_check_run(run, err);
+    if (status) {
+        free(run);
+        return error_exit_code(status);
+    }
+    status = side_open(run, true, &o->side, err);
     if (status == LATHE_ENOTFOUND && runs_is_run(run))
         error_help(err,
                    "the run has no receipt because it has not ended: lathe resume "

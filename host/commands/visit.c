@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/crash.h"
 #include "commands/output.h"
@@ -40,7 +41,7 @@ static int find_origin(struct visit *visit, const char *word, struct error *err)
     if (code)
         error_help(err, "name a run's directory, its name under runs/, such as latest, "
                         "or a checkpoint file");
-    return code;
+    return code ? code : error_exit_code(bundles_check_run(visit->path, err));
 }
 
 int visit_open(struct visit *visit, struct error *err) {

@@ -51,6 +51,11 @@ chmod -R u+w "$store" && rm -rf "$store"
 try 66 "$LATHE" resume short train.until=4ep
 has err 'is not in the store'
 has err 'lathe unpack FILE.lathe --store '
+for command in eval reproduce 'predict -o -'; do
+    # shellcheck disable=SC2086
+    try 66 "$LATHE" $command short
+    has err 'is not in the store'
+done
 try 0 "$LATHE" unpack x.lathe
 try 0 "$LATHE" resume short train.until=4ep --quiet
 
