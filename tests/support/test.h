@@ -19,7 +19,9 @@
 #else
 #define SANITIZED_BY_CLANG 0
 #endif
-#if SANITIZED_BY_CLANG || defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+/* Or under valgrind, which is slower still. */
+#if SANITIZED_BY_CLANG || defined __SANITIZE_ADDRESS__ ||                              \
+    defined __SANITIZE_THREAD__ || defined LATHE_VALGRIND
 #define IS_SANITIZED 1
 #else
 #define IS_SANITIZED 0

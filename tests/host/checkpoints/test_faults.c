@@ -208,7 +208,7 @@ static void says_that_it_waits(void **state) {
 /* A disk with room for a few checkpoints, then for none. */
 static int fill_a_small_disk(struct saves *saves) {
     const char *directory = saves->scratch.directory;
-    if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+    if (unshare(CLONE_NEWNS) || mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) ||
         mount("none", directory, "tmpfs", 0, "size=16k"))
         return 77;
     if (saves_try(saves, 1, false)) return 1; /* 5 kB in pages of 4 */
