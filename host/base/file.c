@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -207,4 +208,20 @@ lathe_status file_replace(const char *path, const void *bytes, size_t count,
         status = sync_directory(path, err);
     free(aside);
     return status;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *place) {
+    (void)info, (void)kind, (void)place;
+    remove(path);
+    return 0;
+}
+
+void file_remove_tree(const char *path) {
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *file_temporary(void) {
+    const char *named = getenv("TMPDIR");
+    return named && *named ? named : P_tmpdir;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "check/runner.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/path.h"
+#include "base/file.h"
 
 #define SAID_MAX 400 /* bytes of what a plugin that died had to say */
 
@@ -90,22 +89,9 @@ static void take(const struct result *result, int status, bool is_late, double l
 
 /* ---- a folder for what the test writes, also for one that crashes ---- */
 
-static void remove_tree(const char *path) {
-    DIR *entries = opendir(path);
-    for (const struct dirent *entry; entries && (entry = readdir(entries));) {
-        if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-        char *inner = path_join(path, entry->d_name);
-        if (inner && unlink(inner)) remove_tree(inner);
-        free(inner);
-    }
-    if (entries) closedir(entries);
-    rmdir(path);
-}
-
 static void make_folder(struct check *check) {
-    const char *base = getenv("TMPDIR");
     snprintf(check->folder, sizeof check->folder, "%s/lathe-check-XXXXXX",
-             base && *base ? base : "/tmp");
+             file_temporary());
     if (!mkdtemp(check->folder)) check->folder[0] = '\0';
 }
 
@@ -138,7 +124,7 @@ lathe_status runner_run(const struct test *test, struct check *check,
         outcome->seconds = clock_seconds() - began;
     }
     if (said >= 0) close(said);
-    if (check->folder[0]) remove_tree(check->folder);
+    if (check->folder[0]) file_remove_tree(check->folder);
     munmap(result, sizeof *result);
     return status;
 }

@@ -2,12 +2,12 @@
 /* lathe reproduce: a run that has ended, done again in a fresh directory, and what came
  * of it beside what came of it then. */
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "commands/again.h"
 #include "commands/commands.h"
@@ -148,7 +148,6 @@ static int plan_end(struct reproduction *r, struct error *err) {
 /* Beside the run, where there was room for one; or else where temporary files go. Its
  * parent is never called "runs", so "latest" stays what it is. */
 static lathe_status make_place(struct reproduction *r, struct error *err) {
-    const char *temporary = getenv("TMPDIR");
     if (r->directory) {
         r->fresh = text_copy(r->directory);
         return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
@@ -161,8 +160,7 @@ static lathe_status make_place(struct reproduction *r, struct error *err) {
     r->is_made = r->parent && mkdtemp(r->parent);
     if (r->parent && !r->is_made) {
         free(r->parent);
-        r->parent = text_make("%s/lathe-reproduce-XXXXXX",
-                              temporary && *temporary ? temporary : "/tmp");
+        r->parent = text_make("%s/lathe-reproduce-XXXXXX", file_temporary());
         r->is_made = r->parent && mkdtemp(r->parent);
     }
     if (r->parent && !r->is_made)
@@ -172,16 +170,8 @@ static lathe_status make_place(struct reproduction *r, struct error *err) {
     return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind,
-                      struct FTW *place) {
-    (void)info, (void)kind, (void)place;
-    remove(path);
-    return 0;
-}
-
 static void leave_place(const struct reproduction *r) {
-    if (r->is_made && !r->is_kept)
-        nftw(r->parent, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    if (r->is_made && !r->is_kept) file_remove_tree(r->parent);
 }
 
 static bool has_other_data(const struct words *overrides) {
