@@ -29,6 +29,19 @@ uint32_t manifest_kind_find(const char *kind_name) {
     return LATHE_KIND_NONE;
 }
 
+uint32_t manifest_kind_split(const char *word, const char **name) {
+    for (uint32_t kind = 1; kind < KIND_COUNT; kind++) {
+        const size_t length = strlen(kind_names[kind]);
+        if (strncmp(word, kind_names[kind], length) != 0 || word[length] != '/' ||
+            strchr(word + length + 1, '/'))
+            continue;
+        *name = word + length + 1;
+        return kind;
+    }
+    *name = word;
+    return LATHE_KIND_NONE;
+}
+
 lathe_status manifest_format(struct json **format, struct error *err) {
     return json_parse(schema_plugin, strlen(schema_plugin), "(format of plugin.json)",
                       format, err);

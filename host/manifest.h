@@ -50,5 +50,7 @@ bool manifest_declares_metric(const struct manifest *manifest, const char *name)
 
 const char *manifest_kind_name(uint32_t kind);      /* "dataset"; "?" */
 uint32_t manifest_kind_find(const char *kind_name); /* LATHE_KIND_NONE: unknown */
+/* "optimizer/sgd": the kind, and *name after it; else NONE, and *name is all of it. */
+uint32_t manifest_kind_split(const char *word, const char **name);
 
 #endif

@@ -8,6 +8,8 @@
 #ifndef HOST_REGISTRY_H
 #define HOST_REGISTRY_H
 
+#include <stdbool.h>
+
 #include "base/log.h"
 #include "manifest.h"
 
@@ -49,6 +51,13 @@ const struct registry_place *registry_place_at(const struct registry *registry,
 lathe_status registry_find(const struct registry *registry, uint32_t kind,
                            const char *name, const struct manifest **manifest,
                            struct error *err);
+/* By a word that somebody typed, "sgd" or "optimizer/sgd": a sound one before one that
+ * is refused or shadowed. Borrowed. LATHE_EMISSING as registry_find; LATHE_EINVAL:
+ * sound ones of two kinds have this name; where is the caller's. */
+lathe_status registry_find_word(const struct registry *registry, const char *word,
+                                const struct registry_entry **entry, struct error *err);
+/* Is the word meant as a path, and not as a name? By its looks alone. */
+bool registry_is_path(const char *word);
 /* One of this kind and name that was refused, borrowed; NULL: none. Another may have
  * been found in its place. */
 const struct registry_entry *registry_refused(const struct registry *registry,

@@ -7,71 +7,21 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
 #include "base/path.h"
 #include "check/subject.h"
 #include "registry.h"
 
-/* ---- by name ---- */
-
-/* "optimizer/sgd": the kind, and *name after it; else NONE, and all of the word. */
-static uint32_t split_kind(const char *word, const char **name) {
-    for (uint32_t kind = LATHE_KIND_NONE + 1; kind <= LATHE_KIND_COMM; kind++) {
-        const size_t length = strlen(manifest_kind_name(kind));
-        if (strncmp(word, manifest_kind_name(kind), length) != 0 || word[length] != '/')
-            continue;
-        *name = word + length + 1;
-        return kind;
-    }
-    *name = word;
-    return LATHE_KIND_NONE;
-}
-
-static lathe_status refuse_name(const struct registry *registry, uint32_t kind,
-                                const char *word, const char *name, struct error *err) {
-    struct nearest nearest;
-    nearest_begin(&nearest, name);
-    for (size_t i = 0; i < registry_count(registry); i++) {
-        const struct manifest *m = registry_at(registry, i)->manifest;
-        if (m && m->name && (!kind || m->kind == kind))
-            nearest_offer(&nearest, m->name);
-    }
-    fail(err, LATHE_ENOTFOUND, "%s: %s, and no plugin of that name", word,
-         strerror(ENOENT));
-    if (nearest.best)
-        error_help(err, "did you mean \"%s\"?", nearest.best);
-    else
-        error_help(err, "\"lathe plugins\" lists those that are installed");
-    return err->status;
-}
-
 /* The file that an installed plugin was found by; the caller's. */
 static lathe_status find_named(const char *word, const char *const *places, char **path,
                                struct error *err) {
-    const char *name;
-    const uint32_t kind = split_kind(word, &name);
     struct registry *registry = NULL;
     const struct registry_entry *found = NULL;
     lathe_status status = registry_open(places, NULL, &registry, err);
-    for (size_t i = 0; status == LATHE_OK && i < registry_count(registry); i++) {
-        const struct registry_entry *entry = registry_at(registry, i);
-        const struct manifest *m = entry->manifest;
-        if (entry->status != REGISTRY_OK || strcmp(m->name, name) != 0 ||
-            (kind && m->kind != kind))
-            continue;
-        if (found) {
-            status = fail(err, LATHE_EINVAL, "\"%s\" is the name of two plugins", name);
-            error_where(err, "command line of \"check\"");
-            error_help(err, "write %s/%s or %s/%s",
-                       manifest_kind_name(found->manifest->kind), name,
-                       manifest_kind_name(m->kind), name);
-        }
-        found = entry;
-    }
-    if (status == LATHE_OK && !found)
-        status = refuse_name(registry, kind, word, name, err);
+    if (status != LATHE_OK) return status;
+    status = registry_find_word(registry, word, &found, err);
     if (status == LATHE_OK && !(*path = text_copy(found->path)))
         status = fail(err, LATHE_ENOMEM, "out of memory");
+    if (status != LATHE_OK) error_where(err, "command line of \"check\"");
     registry_close(registry);
     return status;
 }
@@ -103,7 +53,8 @@ static lathe_status choose_file(const char *word, const char *const *places,
     *path = NULL;
     if (stat(word, &info) != 0) {
         const int reason = errno;
-        if (reason == ENOENT) return find_named(word, places, path, err);
+        if (reason == ENOENT && !registry_is_path(word))
+            return find_named(word, places, path, err);
         return fail(err, error_from_errno(reason), "%s: %s", word, strerror(reason));
     }
     char *absolute = path_absolute(word);

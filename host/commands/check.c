@@ -236,6 +236,13 @@ static int grade(const struct checking *c) {
     return c->why_no_instance ? EXIT_USAGE : 0;
 }
 
+/* A word that names two plugins is a fault of usage; what was given for one that was
+ * found is a fault of configuration. */
+static int ungraded(const struct checking *c, lathe_status status) {
+    const bool is_found = c->subject.manifest || c->subject.refused.status;
+    return status == LATHE_EINVAL && !is_found ? EXIT_USAGE : error_exit_code(status);
+}
+
 static int check_plugin(struct checking *c, const char *word, const struct given *given,
                         const char *const *places, struct error *err) {
     c->check.subject = &c->subject;
@@ -245,8 +252,9 @@ static int check_plugin(struct checking *c, const char *word, const struct given
         status = run_tests(c, err);
     }
     if (status == LATHE_OK) print_grade(c);
+    const int code = status == LATHE_OK ? grade(c) : ungraded(c, status);
     subject_close(&c->subject);
-    return status == LATHE_OK ? grade(c) : error_exit_code(status);
+    return code;
 }
 
 int command_check(int argc, char **argv) {

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/nearest.h"
 #include "base/path.h"
 #include "base/trust.h"
 #include "bundle/intake.h"
@@ -20,70 +19,6 @@
 #include "store.h"
 
 /* ---- which one ---- */
-
-static bool has_name(const struct registry_entry *entry, uint32_t kind,
-                     const char *name) {
-    return entry->manifest && strcmp(entry->manifest->name, name) == 0 &&
-           (kind == LATHE_KIND_NONE || entry->manifest->kind == kind);
-}
-
-static int tell_unknown(const struct registry *registry, uint32_t kind,
-                        const char *name, struct error *err) {
-    const struct manifest *none;
-    if (kind != LATHE_KIND_NONE) {
-        registry_find(registry, kind, name, &none, err);
-        return error_exit_code(err->status);
-    }
-    struct nearest nearest;
-    nearest_begin(&nearest, name);
-    for (size_t i = 0; i < registry_count(registry); i++)
-        if (entry_name(registry_at(registry, i)))
-            nearest_offer(&nearest, entry_name(registry_at(registry, i)));
-    lathe_status status = fail(err, LATHE_EMISSING, "there is no plugin \"%s\"", name);
-    if (nearest.best)
-        error_help(err, "did you mean \"%s\"?", nearest.best);
-    else
-        error_help(err, "\"lathe plugins\" lists them");
-    return error_exit_code(status);
-}
-
-static int tell_ambiguous(const struct registry_entry *a,
-                          const struct registry_entry *b, const char *name,
-                          struct error *err) {
-    fail(err, LATHE_EINVAL, "\"%s\" is the name of two plugins: %s and %s", name,
-         entry_kind(a), entry_kind(b));
-    error_where(err, "command line of \"inspect\"");
-    error_help(err, "write %s/%s or %s/%s", entry_kind(a), name, entry_kind(b), name);
-    return EXIT_USAGE;
-}
-
-/* The one that is used comes before one that is not. */
-static int find_entry(const struct registry *registry, uint32_t kind, const char *name,
-                      const struct registry_entry **found, struct error *err) {
-    *found = NULL;
-    for (size_t i = 0; i < registry_count(registry); i++) {
-        const struct registry_entry *entry = registry_at(registry, i);
-        if (!has_name(entry, kind, name)) continue;
-        if (*found && (*found)->status == REGISTRY_OK && entry->status == REGISTRY_OK)
-            return tell_ambiguous(*found, entry, name, err);
-        if (!*found || entry->status == REGISTRY_OK) *found = entry;
-    }
-    return *found ? 0 : tell_unknown(registry, kind, name, err);
-}
-
-/* "optimizer/sgd": the kind, and *name after it; else NONE, and all of the word. */
-static uint32_t split_kind(const char *word, const char **name) {
-    char kind[16];
-    size_t length = strcspn(word, "/");
-    *name = word;
-    if (word[length] != '/' || strchr(word + length + 1, '/') || length >= sizeof kind)
-        return LATHE_KIND_NONE;
-    memcpy(kind, word, length);
-    kind[length] = '\0';
-    uint32_t found = manifest_kind_find(kind);
-    if (found != LATHE_KIND_NONE) *name = word + length + 1;
-    return found;
-}
 
 static bool is_library(const char *path) {
     size_t length = strlen(path);
@@ -274,23 +209,19 @@ static int inspect_path(const char *word, int is_json, struct error *err) {
 
 static int inspect_name(const char *word, const char *const *paths, int is_json,
                         struct error *err) {
-    const char *name;
     const struct registry_entry *entry = NULL;
     struct registry *registry = NULL;
-    uint32_t kind = split_kind(word, &name);
     lathe_status status = registry_open(paths, NULL, &registry, err);
     if (status != LATHE_OK) return error_exit_code(status);
-    int code = find_entry(registry, kind, name, &entry, err);
-    if (code == 0) code = show(entry, is_json, err);
+    status = registry_find_word(registry, word, &entry, err);
+    int code = error_exit_code(status);
+    if (status == LATHE_EINVAL) {
+        error_where(err, "command line of \"inspect\"");
+        code = EXIT_USAGE;
+    }
+    if (status == LATHE_OK) code = show(entry, is_json, err);
     registry_close(registry);
     return code;
-}
-
-static bool is_path(const char *word) {
-    const char *name;
-    if (split_kind(word, &name) != LATHE_KIND_NONE) return false;
-    return strchr(word, '/') || word[0] == '.' || strstr(word, ".json") ||
-           strstr(word, ".so");
 }
 
 int command_inspect(int argc, char **argv) {
@@ -308,8 +239,8 @@ int command_inspect(int argc, char **argv) {
     if (code == 0 && intake_is_bundle(word))
         code = error_exit_code(bundle_page_print(word, is_json, &err));
     else if (code == 0)
-        code = is_path(word) ? inspect_path(word, is_json, &err)
-                             : inspect_name(word, paths.items, is_json, &err);
+        code = registry_is_path(word) ? inspect_path(word, is_json, &err)
+                                      : inspect_name(word, paths.items, is_json, &err);
     if (err.status != LATHE_OK) command_print_error(&err);
     arguments_finish(&arguments);
     return code;

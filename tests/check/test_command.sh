@@ -59,8 +59,8 @@ expect 0 '1 of 1 passed' "$sgd" momentum=0.25 --experiment experiment.json --onl
 expect 78 'sgd has no option "momentun"' "$sgd" momentun=0.5
 grep -qF 'where: command line: momentun' out || complain "a place of ours: $(cat out)"
 expect 78 '2 is not less than 1' "$sgd" momentum=2
-expect 78 'write callback/csv or dataset/csv' csv
-expect 66 'did you mean "sgd"?' optimizer/sdg
+expect 64 'write callback/csv or dataset/csv' csv
+expect 69 'did you mean "sgd"?' optimizer/sdg
 
 expect 0 'optimizer  spans' --list
 expect 64 'did you mean "spans"?' "$sgd" --only span
@@ -68,7 +68,8 @@ expect 64 'a whole number is wanted' "$sgd" --seed 1.5
 expect 64 'a time is wanted' "$sgd" --time-limit 3ep
 expect 64 'a plugin is missing'
 expect 64 'it does not go with --experiment' "$sgd" --with '{}' --experiment experiment.json
-expect 66 'No such file or directory' nowhere
+expect 69 'there is no plugin "nowhere"' nowhere
+expect 66 'No such file or directory' ./nowhere
 mkdir empty
 expect 66 'neither plugin.json nor one library alone' empty
 expect 78 'sgd has no option "lrr"' "$sgd" --with '{ "lrr": 1 }'

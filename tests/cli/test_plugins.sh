@@ -129,6 +129,12 @@ lathe inspect twin --plugin-path "$scratch/twins"
 expect "a name of two kinds" 64 '' 'write callback/twin or schedule/twin'
 lathe inspect schedule/twin --plugin-path "$scratch/twins"
 expect "a name with its kind" 0 'schedule/twin 1.0.0'
+lathe check twin --plugin-path "$scratch/twins"
+expect "a name of two kinds, to be checked" 64 '' 'write callback/twin or schedule/twin'
+lathe check sgdd
+expect "a wrong name, to be checked" 69 '' 'did you mean "sgd"?'
+lathe check "$scratch/nowhere/plugin.json"
+expect "a path to nothing, to be checked" 66 '' 'No such file'
 
 # A terminal obeys control characters; a manifest must not get them there.
 build_fixture sound "$scratch/escape"
