@@ -66,7 +66,7 @@ static void call(lathe_status (*point)(void *, const lathe_moment *), void *self
     if (point) FUZZ_CHECK(point(self, &at) >= LATHE_OK);
 }
 
-static inline void go_on_callback(const lathe_callback_ops *ops, void *self) {
+static inline void work_on_callback(const lathe_callback_ops *ops, void *self) {
     call(ops->epoch_begin, self, "train");
     call(ops->step_begin, self, "train");
     call(ops->gradients_ready, self, "train");
@@ -76,8 +76,8 @@ static inline void go_on_callback(const lathe_callback_ops *ops, void *self) {
     call(ops->epoch_end, self, "train");
 }
 
-static inline void go_on_schedule(const lathe_schedule_ops *ops, void *self,
-                                  double value) {
+static inline void work_on_schedule(const lathe_schedule_ops *ops, void *self,
+                                    double value) {
     const lathe_progress at = {
         .size = sizeof at, .step = 7, .steps = 100, .steps_per_epoch = 10};
     if (ops->observe) ops->observe(self, &at, value);
@@ -85,14 +85,14 @@ static inline void go_on_schedule(const lathe_schedule_ops *ops, void *self,
     FUZZ_CHECK(isfinite(factor) && factor >= 0);
 }
 
-static void go_on(struct dull_host *dull, void *self) {
+static void work_on(struct dull_host *dull, void *self) {
     static const double values[] = {1, NAN, 1, 0.5, INFINITY, -3, -3};
     const void *ops = &lathe_ops_;
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         dull->value = values[i];
-        if (LATHE_ENTRY.kind == LATHE_KIND_CALLBACK) go_on_callback(ops, self);
+        if (LATHE_ENTRY.kind == LATHE_KIND_CALLBACK) work_on_callback(ops, self);
         if (LATHE_ENTRY.kind == LATHE_KIND_SCHEDULE)
-            go_on_schedule(ops, self, values[i]);
+            work_on_schedule(ops, self, values[i]);
     }
 }
 
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     } else {
         check_again(dull, &after);
     }
-    go_on(dull, self);
+    work_on(dull, self);
     close_instance(self);
     return 0;
 }
