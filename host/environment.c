@@ -149,7 +149,7 @@ static void put_files(struct environment *environment) {
 }
 
 static lathe_status write_environment(struct environment *environment,
-                                      struct error *err) {
+                                      rundir_writer *write, struct error *err) {
     struct text text = {0};
     put_files(environment);
     json_write(environment->root, &text, 2);
@@ -157,8 +157,8 @@ static lathe_status write_environment(struct environment *environment,
     lathe_status status =
         text.is_broken || environment->is_broken
             ? fail(err, LATHE_ENOMEM, "no memory for environment.json")
-            : rundir_write(environment->rundir, "environment.json", text.data,
-                           text.length, err);
+            : write(environment->rundir, "environment.json", text.data, text.length,
+                    err);
     text_finish(&text);
     return status;
 }
@@ -225,7 +225,7 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas, int thre
         put_plugins(made, plugins, plugin_count);
         put(made, made->root, "notes", notes ? json_clone(notes) : json_make_map());
     }
-    lathe_status status = write_environment(made, err);
+    lathe_status status = write_environment(made, rundir_write_soon, err);
     if (!status && file_count) status = start_thread(made, err);
     if (status)
         destroy(made);
@@ -243,7 +243,7 @@ lathe_status environment_end(struct environment *environment, struct error *err)
     lathe_status status = LATHE_OK;
     if (environment->is_started) {
         pthread_join(environment->thread, NULL);
-        status = write_environment(environment, err);
+        status = write_environment(environment, rundir_write, err);
     }
     destroy(environment);
     return status;

@@ -217,18 +217,32 @@ static void note(struct rundir *rundir, const char *name) {
     text_add_bytes(files, name, strlen(name) + 1);
 }
 
-lathe_status rundir_write(struct rundir *rundir, const char *name, const void *bytes,
-                          size_t count, struct error *err) {
+typedef lathe_status replace_file(const char *path, const void *bytes, size_t count,
+                                  struct error *err);
+
+static lathe_status write_by(replace_file *replace, struct rundir *rundir,
+                             const char *name, const void *bytes, size_t count,
+                             struct error *err) {
     if (!rundir->path) return LATHE_OK;
     char *path = path_join(rundir->path, name);
     if (!path) return fail(err, LATHE_ENOMEM, "no memory to write %s", name);
     pthread_mutex_lock(&rundir->mutex);
     note(rundir, name);
-    lathe_status status = file_replace(path, bytes, count, err);
+    lathe_status status = replace(path, bytes, count, err);
     if (status) error_where(err, "%s", rundir->path);
     pthread_mutex_unlock(&rundir->mutex);
     free(path);
     return status;
+}
+
+lathe_status rundir_write(struct rundir *rundir, const char *name, const void *bytes,
+                          size_t count, struct error *err) {
+    return write_by(file_replace, rundir, name, bytes, count, err);
+}
+
+lathe_status rundir_write_soon(struct rundir *rundir, const char *name,
+                               const void *bytes, size_t count, struct error *err) {
+    return write_by(file_replace_soon, rundir, name, bytes, count, err);
 }
 
 /* A write that was cut short does not say why: the next one does. */

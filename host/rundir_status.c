@@ -55,10 +55,10 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
                 (long)getpid(), boot_id ? boot_id : "", read_start());
     const int blanks = RUN_STATUS_BYTES - 1 - (int)text.length;
     text_format(&text, "%*s\n", blanks > 0 ? blanks : 0, "");
+    rundir_writer *write = status->reason ? rundir_write : rundir_write_soon;
     lathe_status result =
-        text.is_broken
-            ? fail(err, LATHE_ENOMEM, "no memory for status.json")
-            : rundir_write(rundir, "status.json", text.data, text.length, err);
+        text.is_broken ? fail(err, LATHE_ENOMEM, "no memory for status.json")
+                       : write(rundir, "status.json", text.data, text.length, err);
     if (result && !text.is_broken && overwrite_status(rundir, &text)) result = LATHE_OK;
     text_finish(&text);
     free(boot_id);

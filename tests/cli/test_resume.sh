@@ -75,6 +75,17 @@ kill -KILL "$run"
 wait "$run" 2>/dev/null
 try 0 "$LATHE" resume saved train.until=1step --quiet
 
+# What the start writes without waiting for the disk, as a loss of power may leave it.
+"$LATHE" run long.json --run-dir power --quiet 2>/dev/null &
+run=$!
+begun power
+kill -KILL "$run"
+wait "$run" 2>/dev/null
+: >power/status.json
+: >power/environment.json
+try 0 "$LATHE" resume power --quiet
+same power
+
 # The newest is not whole: it is named, and the one before is used.
 try 0 "$LATHE" run long.json --run-dir bad --quiet train.until=200ep callbacks.checkpoint.keep=3
 newest=$(readlink -f bad/checkpoints/last.safetensors)
