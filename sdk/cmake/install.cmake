@@ -17,13 +17,27 @@ install(TARGETS lathe liblathe)
 install(EXPORT lathe-targets NAMESPACE lathe:: DESTINATION ${cmake})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/sdk/include/lathe TYPE INCLUDE)
 install(FILES ${here}/lathe-plugin.cmake ${here}/plugin.map DESTINATION ${cmake})
-configure_package_config_file(${here}/lathe-config.cmake.in
-  ${PROJECT_BINARY_DIR}/lathe-config.cmake INSTALL_DESTINATION ${cmake}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR plugins program)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/lathe-config-version.cmake
-  COMPATIBILITY SameMajorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/lathe-config.cmake
-  ${PROJECT_BINARY_DIR}/lathe-config-version.cmake DESTINATION ${cmake})
+# lathe_write_package(folder include plugins program [options of
+# configure_package_config_file]): what find_package(lathe) reads
+function(lathe_write_package folder include plugins program)
+  configure_package_config_file(${here}/lathe-config.cmake.in ${folder}/lathe-config.cmake
+    ${ARGN} PATH_VARS include plugins program)
+  write_basic_package_version_file(${folder}/lathe-config-version.cmake
+    COMPATIBILITY SameMajorVersion)
+endfunction()
+set(package ${PROJECT_BINARY_DIR}/installed)
+lathe_write_package(${package} ${CMAKE_INSTALL_INCLUDEDIR} ${plugins} ${program}
+  INSTALL_DESTINATION ${cmake})
+install(FILES ${package}/lathe-config.cmake ${package}/lathe-config-version.cmake
+  DESTINATION ${cmake})
+# The build folder is a package as well: it is found by its bin/ in PATH.
+set(package ${PROJECT_BINARY_DIR}/lib/cmake/lathe)
+lathe_write_package(${package} ${PROJECT_SOURCE_DIR}/sdk/include
+  ${PROJECT_BINARY_DIR}/plugins ${PROJECT_BINARY_DIR}/bin/lathe
+  INSTALL_DESTINATION ${package} INSTALL_PREFIX ${PROJECT_BINARY_DIR})
+configure_file(${here}/lathe-plugin.cmake ${package} COPYONLY)
+configure_file(${here}/plugin.map ${package} COPYONLY)
+export(EXPORT lathe-targets NAMESPACE lathe:: FILE ${package}/lathe-targets.cmake)
 foreach(name IN ITEMS lathe lathe-plugin)
   configure_file(${here}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig})
@@ -40,3 +54,9 @@ install(FILES ${PROJECT_BINARY_DIR}/host/lathe.1 DESTINATION ${CMAKE_INSTALL_MAN
 install(FILES ${PROJECT_BINARY_DIR}/host/lathe-plugin.7
   DESTINATION ${CMAKE_INSTALL_MANDIR}/man7 OPTIONAL)
 include(${here}/documents.cmake)
+
+# All that is installed, for those who need no tests.
+add_custom_target(product DEPENDS lathe liblathe liblathe-shared plugins)
+if(TARGET manual)
+  add_dependencies(product manual)
+endif()

@@ -22,6 +22,9 @@ ls -d loss-spike circle adagrad radial
 mv plugin.json mine.json
 lathe plugins --plugin-path . | grep -E ' (loss-spike|circle|adagrad|radial) '
 
+for name in loss-spike circle adagrad; do lathe check "$name" | tail -n 1; done
+lathe check radial --experiment mine.json --plugin-path . | tail -n 1
+
 lathe run mine.json seed=7 --plugin-path . --run-dir run
 cut -c 1-100 run/metrics.jsonl | tail -n 2
 # Each split has points of its own.

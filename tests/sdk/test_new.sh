@@ -43,6 +43,10 @@ for kind in callback dataset model optimizer schedule; do
             complain "$kind, $compiler: $(tail -n 40 "$scratch/log")"
     done
 done
+# In a clone the build folder is the package: it is found by its bin/ in PATH.
+(cd my-callback-2 && rm -rf build && export PATH=$BUILD/bin:$PATH &&
+    cmake -B build && cmake --build build && ctest --test-dir build --output-on-failure) \
+    >"$scratch/log" 2>&1 || complain "from the build folder: $(tail -n 40 "$scratch/log")"
 # As somebody would build it who says nothing: with optimisation, warnings, and a test that
 # knows an option without a default from try.json alone.
 sed -i 's/"default": 0.01/"description": "wanted"/' my-optimizer-2/plugin.json
