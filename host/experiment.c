@@ -12,7 +12,6 @@
 extern const char schema_experiment[];
 
 #define SOURCE_LIMIT ((size_t)16 << 20)
-#define TEXT_NAME "(text)"
 
 struct error *experiment_fault(struct opening *opening, const char *path,
                                const char *help, const char *format, ...) {
@@ -36,7 +35,7 @@ char *experiment_keep(struct opening *opening, char *memory) {
 
 /* "manifests/fashion-mlp.json" → "fashion-mlp" */
 static char *stem_of(const char *file) {
-    if (strcmp(file, TEXT_NAME) == 0) return text_copy("experiment");
+    if (strcmp(file, EXPERIMENT_TEXT) == 0) return text_copy("experiment");
     char *stem = text_copy(path_name(file));
     char *dot = stem ? strrchr(stem, '.') : NULL;
     if (dot && dot != stem && strcmp(dot, ".json") == 0) *dot = '\0';
@@ -47,7 +46,7 @@ static void name_source(struct opening *opening, const char *source) {
     struct experiment *experiment = opening->experiment;
     const bool is_text = source[0] == '{';
     experiment->file =
-        experiment_keep(opening, text_copy(is_text ? TEXT_NAME : source));
+        experiment_keep(opening, text_copy(is_text ? EXPERIMENT_TEXT : source));
     char *directory = is_text ? text_copy(".") : path_directory(source);
     if (directory) experiment->directory = path_absolute(directory);
     free(directory);

@@ -65,8 +65,11 @@ struct start_settings {
     const struct json *rename; /* name in the file -> name in the model; may be NULL */
 };
 
+/* Stands where a file's name would. */
+#define EXPERIMENT_TEXT "(text)"
+
 struct experiment {
-    char *file;            /* as given, for messages; "(text)" when it was text */
+    char *file;            /* as given, for messages; EXPERIMENT_TEXT: it was text */
     char *directory;       /* absolute; paths in the file are relative to it */
     char *source;          /* the bytes as given */
     struct json *given;    /* parsed, before overrides */

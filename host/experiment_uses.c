@@ -89,7 +89,7 @@ void experiment_check_file(struct opening *opening, const char *path,
     } else {
         error_where(&err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
                     path);
-        if (err.help[0] == '\0' && is_relative)
+        if (is_relative && strncmp(err.help, "did you", strlen("did you")) != 0)
             error_help(&err, "the path is relative to %s",
                        opening->experiment->directory);
         *errors_add(opening->errors) = err;

@@ -99,13 +99,26 @@ static const char *spell_truth(const struct json *value) {
     return NULL;
 }
 
+/* A list or an object that somebody began to write. */
+static void help_broken(const char *text, struct error *err) {
+    struct json *parsed = NULL;
+    struct error broken = {0};
+    if (json_parse(text, strlen(text), "", &parsed, &broken))
+        error_help(err, "its JSON is broken: %s", broken.what);
+    else
+        error_help(err, "remove the quotes: %.60s", text);
+    json_close(parsed);
+}
+
 static void help_type(const struct json *schema, const struct json *value,
                       struct error *err) {
     char shown[SHOWN_BYTES];
     const struct json *type = json_get(schema, "type");
     const char *wanted = json_text(type);
     enum json_kind kind = json_kind(value);
-    if (kind == JSON_TEXT && fits_unquoted(schema, json_text(value)))
+    if (kind == JSON_TEXT && strchr("[{", *json_text(value)) && *json_text(value))
+        help_broken(json_text(value), err);
+    else if (kind == JSON_TEXT && fits_unquoted(schema, json_text(value)))
         error_help(err, "remove the quotes: %.60s", json_text(value));
     else if (strcmp(wanted, "string") == 0 &&
              (kind == JSON_NUMBER || kind == JSON_BOOLEAN))

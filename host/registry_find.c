@@ -18,6 +18,26 @@ const struct registry_entry *registry_entry_of(const struct registry *registry,
     return NULL;
 }
 
+/* "searched: A B; not there: C (LATHE_PLUGIN_PATH)". That a usual place is not there is
+ * no news, unless none is. */
+static void add_places(const struct registry *registry, struct text *text) {
+    const char *lead = "searched:";
+    for (size_t i = 0; i < registry->place_count; i++) {
+        if (registry->places[i].problem.status != LATHE_OK) continue;
+        text_format(text, "%s %s", lead, registry->places[i].path);
+        lead = "";
+    }
+    const bool is_none = *lead;
+    lead = is_none ? "not there:" : "; not there:";
+    for (size_t i = 0; i < registry->place_count; i++) {
+        const struct registry_place *place = &registry->places[i];
+        if (place->problem.status == LATHE_OK) continue;
+        if (!is_none && strcmp(place->origin, "LATHE_PLUGIN_PATH") != 0) continue;
+        text_format(text, "%s %s (%s)", lead, place->path, place->origin);
+        lead = ",";
+    }
+}
+
 /* What else could have been meant? Fills help. */
 static void suggest(const struct registry *registry, uint32_t kind, const char *name,
                     struct error *err) {
@@ -45,10 +65,7 @@ static void suggest(const struct registry *registry, uint32_t kind, const char *
     if (refused_count > 0)
         text_format(&searched, "\"lathe plugins\" tells why %zu were refused; ",
                     refused_count);
-    text_add(&searched, "searched:");
-    for (size_t i = 0; i < registry->place_count; i++)
-        if (registry->places[i].problem.status == LATHE_OK)
-            text_format(&searched, " %s", registry->places[i].path);
+    add_places(registry, &searched);
     if (!searched.is_broken) error_help(err, "%s", searched.data);
     text_finish(&searched);
 }

@@ -153,8 +153,11 @@ static lathe_status take_again(struct rundir *rundir, struct error *err) {
         return refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
     if (faccessat(dirfd(rundir->directory), "resolved.json", F_OK, 0)) {
         refuse_run(err, path, LATHE_ENOTFOUND, "there is no resolved.json in it");
-        error_help(err, "a run that never began can be begun again: lathe run "
-                        "EXPERIMENT --run-dir DIR");
+        if (!faccessat(dirfd(rundir->directory), "latest/resolved.json", F_OK, 0))
+            error_help(err, "name one of the runs in it, such as %s/latest", path);
+        else
+            error_help(err, "a run that never began can be begun again: lathe run "
+                            "EXPERIMENT --run-dir DIR");
         return LATHE_ENOTFOUND;
     }
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)

@@ -57,6 +57,9 @@ static lathe_status read_length(struct safetensors *file, size_t *length,
                     (long long)file->size);
     lathe_status status = read_at(file, start, sizeof start, 0, err);
     if (status) return status;
+    if (start[0] == '{')
+        return fail(err, LATHE_EDATA,
+                    "no safetensors file: it begins as JSON does, with \"{\"");
     uint64_t asked = 0;
     for (int i = LENGTH_BYTES; i--;) asked = asked << 8 | start[i];
     if (asked == 0 || asked > (uint64_t)HEADER_MAX ||

@@ -20,6 +20,16 @@ static void write_log(void *context, int32_t level, const char *text) {
     if (s->options.log) s->options.log(s->options.context, level, text);
 }
 
+/* What has no file of its own came out of a checkpoint. */
+static void name_checkpoint(lathe_session *s) {
+    const size_t length = strlen(EXPERIMENT_TEXT);
+    char rest[sizeof s->err.where];
+    if (!s->origin_path || strncmp(s->err.where, EXPERIMENT_TEXT, length)) return;
+    strcpy(rest, s->err.where + length);
+    s->err.where[0] = '\0';
+    error_where(&s->err, "%s%s", s->origin_path, rest);
+}
+
 static lathe_status open_experiment(lathe_session *s) {
     struct errors errors = {0};
     lathe_status status = (s->before ? experiment_reopen : experiment_open)(
@@ -28,6 +38,7 @@ static lathe_status open_experiment(lathe_session *s) {
     if (status != LATHE_OK && errors.count) {
         s->err = errors.items[0];
         s->err.status = status;
+        if (s->options.experiment == s->own_experiment) name_checkpoint(s);
         if (errors.count > 1 && !s->err.help[0])
             error_help(&s->err, "this is one error of %zu; lathe validate shows all",
                        errors.count);

@@ -112,17 +112,21 @@ static lathe_status open_checkpoint(lathe_session *s) {
                           : LATHE_OK;
 }
 
-/* Those that are given come first. */
+/* Those that are given come first; they may be gone once the session is open. */
 static lathe_status collect_plugin_paths(lathe_session *s) {
     const char *const *given = s->options.plugin_paths;
     const struct json *before = json_get(s->before, "plugin_path");
-    size_t count = 0, more = json_size(before);
-    while (given && given[count]) count++;
-    s->plugin_paths = calloc(count + more + 1, sizeof *s->plugin_paths);
-    if (!s->plugin_paths) return fail(&s->err, LATHE_ENOMEM, "no memory to begin");
-    for (size_t i = 0; i < count + more; i++)
-        s->plugin_paths[i] =
-            i < count ? given[i] : json_text(json_at(before, i - count));
+    bool is_whole = (s->plugin_path_texts = json_make_list()) != NULL;
+    for (size_t i = 0; given && given[i] && is_whole; i++)
+        is_whole = json_push(s->plugin_path_texts, json_make_text(given[i]));
+    for (size_t i = 0; i < json_size(before) && is_whole; i++)
+        is_whole = json_push(s->plugin_path_texts, json_clone(json_at(before, i)));
+    const size_t count = json_size(s->plugin_path_texts);
+    s->plugin_paths = calloc(count + 1, sizeof *s->plugin_paths);
+    if (!is_whole || !s->plugin_paths)
+        return fail(&s->err, LATHE_ENOMEM, "no memory to begin");
+    for (size_t i = 0; i < count; i++)
+        s->plugin_paths[i] = json_text(json_at(s->plugin_path_texts, i));
     return LATHE_OK;
 }
 
@@ -206,8 +210,9 @@ void session_forget_origin(lathe_session *s) {
     free(s->origin_path);
     free(s->own_experiment);
     free(s->plugin_paths);
+    json_close(s->plugin_path_texts);
     s->origin = NULL;
-    s->before = s->saved = s->from = NULL;
+    s->before = s->saved = s->from = s->plugin_path_texts = NULL;
     s->origin_path = s->own_experiment = NULL;
     s->plugin_paths = NULL;
 }

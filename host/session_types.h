@@ -270,7 +270,8 @@ struct lathe_session {
     struct json *before;       /* … and the experiment that made it */
     struct json *from;         /* which checkpoint this run began from; NULL: none */
     char *own_experiment;      /* of the run that goes on: a path, or text */
-    const char **plugin_paths; /* given now, then those of the run before */
+    const char **plugin_paths; /* given now, then those of the run before; NULL-ended */
+    struct json *plugin_path_texts; /* whose they are */
 };
 
 #endif

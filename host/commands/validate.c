@@ -13,7 +13,7 @@
  * in the JSON itself. */
 static const char *path_of(const char *where, const char *source, const char **position,
                            int *length) {
-    const char *const names[] = {"command line", "(text)", source};
+    const char *const names[] = {"command line", EXPERIMENT_TEXT, source};
     *position = "";
     *length = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

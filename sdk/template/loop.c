@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of `lathe run`, by hand: the same records and the same checkpoints to the
- * last bit. Change it into yours. */
+/* The loop of `lathe run`, by hand: the same records, and in its checkpoints the same
+ * weights and state to the last bit. Change it into yours. */
 
 #include <lathe/session.h>
 #include <stdio.h>

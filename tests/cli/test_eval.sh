@@ -80,6 +80,13 @@ cp run/checkpoints/step-00000020.safetensors bad.safetensors
 printf x | dd of=bad.safetensors bs=1 seek=3000 conv=notrunc status=none
 try 65 "$LATHE" eval bad.safetensors
 has err 'its content was changed'
+try 65 "$LATHE" eval ema.json
+has err 'no safetensors file: it begins as JSON does'
+# A program on its own has no plugins: where the experiment is, and where they were looked for.
+cp "$LATHE" alone
+LATHE_PLUGIN_PATH=$PWD/gone try 69 ./alone eval run
+has err 'where: run/checkpoints/step-00000040.safetensors: model.use'
+has err "help: not there: $PWD/gone (LATHE_PLUGIN_PATH), $HOME/.local/lib/lathe/plugins (user),"
 
 # A run that somebody is at.
 small

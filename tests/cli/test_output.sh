@@ -49,7 +49,7 @@ cut explain small.json "${loud[@]}" train.until=1000ep --calls 2000step
 cut predict run --plugin-path "$PROBES" -o - data.more="$many" --on more
 # One write, after the reader has gone.
 mkfifo gone
-for command in "eval run --plugin-path $PROBES" 'explain small.json' 'plugins --json' 'help run'; do
+for command in "eval run --plugin-path $PROBES" 'explain small.json' 'plugins --json' 'help run' schema; do
     tried="$command | true"
     # shellcheck disable=SC2086
     { : <gone; } &

@@ -148,6 +148,12 @@ has err '10 steps in'
 has err '; train/loss '
 lacks err '; validation/loss'
 
+# The folder of all runs is none of them.
+mkdir all all/latest
+: >all/latest/resolved.json
+try 66 "$LATHE" resume all
+has err "name one of the runs in it, such as $PWD/all/latest"
+
 # run --resume: the unfinished run of this file, or a new one.
 try 75 "$LATHE" run long.json --time-limit 0.05s --quiet train.until=1000000ep
 try 0 "$LATHE" run long.json --resume --quiet train.until=400ep

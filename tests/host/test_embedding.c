@@ -71,26 +71,37 @@ static void take_log(void *context, int32_t level, const char *text) {
     one->accused += level == LATHE_LOG_WARNING && strstr(text, "threads of its own");
 }
 
+/* All that the options point to is gone, and its memory used, when this is back. */
 static lathe_status open_one(struct one *one) {
-    char shipped[512], seed[32], text[1024];
+    char shipped[512], seed[32], text[1024], directory[sizeof one->directory];
     snprintf(shipped, sizeof shipped, "%s/plugins", getenv("BUILD"));
     snprintf(seed, sizeof seed, "seed=%d", one->index);
     snprintf(text, sizeof text, "%s", experiments[one->index % KINDS]);
     for (char *c = text; *c; c++)
         if (*c == '\'') *c = '"';
-    const char *paths[] = {getenv("PROBES"), shipped, NULL};
+    char probes[512];
+    snprintf(probes, sizeof probes, "%s", getenv("PROBES"));
+    snprintf(directory, sizeof directory, "%s", one->directory);
+    const char *paths[] = {probes, shipped, NULL};
     const char *overrides[] = {seed, NULL};
     const lathe_session_options options = {.size = sizeof options,
                                            .flags = LATHE_QUIET,
                                            .experiment = text,
                                            .overrides = overrides,
                                            .plugin_paths = paths,
-                                           .run_directory = one->directory,
+                                           .run_directory = directory,
                                            .log = take_log,
                                            .context = one};
     one->outcome = (struct outcome){.error.size = sizeof one->outcome.error};
-    return one->outcome.status =
-               lathe_open(&options, &one->session, &one->outcome.error);
+    one->outcome.status = lathe_open(&options, &one->session, &one->outcome.error);
+    explicit_bzero(shipped, sizeof shipped);
+    explicit_bzero(probes, sizeof probes);
+    explicit_bzero(directory, sizeof directory);
+    explicit_bzero(seed, sizeof seed);
+    explicit_bzero(text, sizeof text);
+    explicit_bzero(paths, sizeof paths);
+    explicit_bzero(overrides, sizeof overrides);
+    return one->outcome.status;
 }
 
 static void keep_tensors(const struct safetensors *file, struct text *all) {
@@ -329,10 +340,35 @@ static void options_that_cannot_be_leave_no_session(void **state) {
     lathe_close(NULL);
 }
 
+/* A checkpoint says where plugins were looked for, long after it was told. */
+static void what_options_point_to_may_be_gone(void **state) {
+    struct scratch scratch;
+    struct one one = {0};
+    char *content, *last, *plugins;
+    size_t length;
+    (void)state;
+    scratch_init(&scratch);
+    snprintf(one.directory, sizeof one.directory, "%s/run", scratch.directory);
+    assert_int_equal(open_one(&one), LATHE_OK);
+    assert_int_equal(lathe_run(one.session), LATHE_OK);
+    close_one(&one);
+    assert_non_null(last = text_make("%s/checkpoints/last.safetensors", one.directory));
+    assert_int_equal(file_read(last, 1 << 24, &content, &length, NULL), LATHE_OK);
+    assert_non_null(plugins = text_make("%s/plugins", getenv("BUILD")));
+    assert_non_null(memmem(content, length, plugins, strlen(plugins)));
+    free(one.outcome.metrics);
+    free(one.outcome.saved);
+    free(content);
+    free(last);
+    free(plugins);
+    scratch_finish(&scratch);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twenty_sessions_end_in_the_same_bits),
         cmocka_unit_test(fifty_that_were_closed_leave_nothing_open),
+        cmocka_unit_test(what_options_point_to_may_be_gone),
         cmocka_unit_test(options_that_cannot_be_leave_no_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

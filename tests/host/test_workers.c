@@ -94,7 +94,7 @@ static void halve(void *context, int worker) {
 
 static void denormals_are_flushed_only_where_asked(void **state) {
     (void)state;
-    for (int flush = 0; flush <= 1; flush++) {
+    for (int flush = 0; flush <= CAN_FLUSH; flush++) {
         struct workers *workers = NULL;
         struct tiny tiny = {.from = 1.5e-38f};
         assert_int_equal(workers_create(3, flush, &workers, NULL), LATHE_OK);

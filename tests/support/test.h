@@ -27,6 +27,13 @@
 #define IS_SANITIZED 0
 #endif
 
+/* Valgrind computes with denormals, whatever it is asked. */
+#ifdef LATHE_VALGRIND
+#define CAN_FLUSH 0
+#else
+#define CAN_FLUSH 1
+#endif
+
 #undef fail
 #undef fail_msg
 #define fail_msg(...)                                                                  \

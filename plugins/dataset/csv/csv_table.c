@@ -138,6 +138,11 @@ static lathe_status fail_no_column(const struct csv_table *table, const char *na
                           "%s has no column \"%s\"; did you mean \"%s\"?", table->path,
                           name, best);
     csv_text(&table->header[0], text, sizeof text);
+    if (table->header_count == 1)
+        return lathe_fail(table->host, LATHE_EINVAL,
+                          "%s has no column \"%s\", but one that is \"%s\"; is the "
+                          "delimiter right?",
+                          table->path, name, text);
     csv_text(&table->header[table->header_count - 1], best, sizeof best);
     return lathe_fail(table->host, LATHE_EINVAL,
                       "%s has no column \"%s\"; its %lld columns are \"%s\" to \"%s\"",

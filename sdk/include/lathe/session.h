@@ -88,7 +88,8 @@ typedef struct lathe_session_options {
  * does so here. *session is the caller's, for lathe_close, and set from the start, so
  * that lathe_stop can be called on it meanwhile: then this returns LATHE_STOP after the
  * plugin or file in hand. Unless it returns LATHE_OK, *session is NULL again, *error
- * says why (it may be NULL) and nothing is left behind. [load] */
+ * says why (it may be NULL) and nothing is left behind. The texts of the options are
+ * copied; `context` and what is linked are needed until lathe_close. [load] */
 LATHE_EXPORT lathe_status lathe_open(const lathe_session_options *options,
                                      lathe_session **session, lathe_error *error);
 /* Ends what lathe_open made, in reverse order; NULL is fine. [load] */
