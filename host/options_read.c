@@ -74,17 +74,24 @@ const struct json *options_declaration(const struct json *options, const char *p
 
 /* ---- words ---- */
 
+/* What somebody would write, where the type alone does not say it. */
+static bool describe_format(const char *format, struct text *text) {
+    static const char *const words[][2] = {
+        {"duration", "duration, such as \"10ep\" or \"500step\""},
+        {"interval", "duration, such as \"1ep\", or \"off\""},
+        {"data", "{\"train\": {\"use\": …}}"}};
+    const size_t length = strlen("plugin:");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(format, words[i][0]) == 0) return text_add(text, words[i][1]), true;
+    if (strncmp(format, "plugin:", length) != 0) return false;
+    text_format(text, "{\"use\": (name of the %s)}", format + length);
+    return true;
+}
+
 static void describe_type(const struct json *schema, struct text *text) {
     const struct json *type = json_get(schema, "type");
     const char *format = json_text(json_get(schema, "format"));
-    if (strcmp(format, "duration") == 0) {
-        text_add(text, "duration");
-        return;
-    }
-    if (strcmp(format, "interval") == 0) {
-        text_add(text, "duration or \"off\"");
-        return;
-    }
+    if (describe_format(format, text)) return;
     if (json_kind(type) == JSON_TEXT) text_add(text, json_text(type));
     for (size_t i = 0; i < json_size(type); i++)
         text_format(text, "%s%s", i ? " or " : "", json_text(json_at(type, i)));

@@ -19,8 +19,8 @@ lathe_status file_read(const char *path, size_t limit, char **content, size_t *l
  * old one or the new one, never half. */
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err);
-/* The same without waiting for the disk: a loss of power within the next half minute may
- * leave it empty. For what is told elsewhere, too. */
+/* The same without waiting for the disk: a loss of power within the next half minute
+ * may leave it empty. For what is told elsewhere, too. */
 lathe_status file_replace_soon(const char *path, const void *bytes, size_t count,
                                struct error *err);
 /* Takes a descriptor and gives one that is not stdin, stdout or stderr, also where

@@ -69,6 +69,12 @@ static lathe_status recall(struct registry_entry *entry) {
     return LATHE_EMISSING;
 }
 
+/* Somebody took an experiment for a plugin's manifest. */
+static bool is_experiment(const struct registry_entry *entry) {
+    const struct json *root = entry->manifest ? entry->manifest->root : NULL;
+    return json_get(root, "data") && json_get(root, "model") && !json_get(root, "kind");
+}
+
 static lathe_status read_entry(const char *word, struct registry_entry *entry,
                                struct error *err) {
     entry->path = manifest_path(word);
@@ -83,6 +89,11 @@ static lathe_status read_entry(const char *word, struct registry_entry *entry,
         status = manifest_check_library(entry->manifest, format, &entry->reason);
     json_close(format);
     if (status == LATHE_OK) status = recall(entry);
+    if (status != LATHE_OK && is_experiment(entry)) {
+        fail(err, LATHE_EINVAL, "%s is an experiment, and no plugin's manifest", word);
+        error_help(err, "\"lathe explain %s\" shows what it does", word);
+        return LATHE_EINVAL;
+    }
     if (status != LATHE_OK) entry->status = REGISTRY_REFUSED;
     if (entry->manifest && (status != LATHE_ENOTFOUND || entry->manifest->root))
         return LATHE_OK;

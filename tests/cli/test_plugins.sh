@@ -129,6 +129,8 @@ lathe inspect twin --plugin-path "$scratch/twins"
 expect "a name of two kinds" 64 '' 'write callback/twin or schedule/twin'
 lathe inspect schedule/twin --plugin-path "$scratch/twins"
 expect "a name with its kind" 0 'schedule/twin 1.0.0'
+lathe inspect "$SOURCE/manifests/blobs-mlp.json"
+expect "an experiment" 78 '' 'is an experiment, and no plugin'
 lathe check twin --plugin-path "$scratch/twins"
 expect "a name of two kinds, to be checked" 64 '' 'write callback/twin or schedule/twin'
 lathe check sgdd

@@ -113,8 +113,8 @@ static int add_metrics(struct line *line, const lathe_host *host, const char *sp
         if (strncmp(view.name, split, length) != 0 || view.name[length] != '/')
             continue;
         if (view.step < 0 || (fresh_step >= 0 && view.step != fresh_step)) continue;
-        add(line, "%s%s %#.4g", count++ ? between : "", view.name + length + 1,
-            view.value);
+        add(line, fabs(view.value) < 1000 ? "%s%s %#.4g" : "%s%s %.4g",
+            count++ ? between : "", view.name + length + 1, view.value);
     }
     return count;
 }
@@ -122,7 +122,7 @@ static int add_metrics(struct line *line, const lathe_host *host, const char *sp
 static void add_training(struct line *line, const struct progress *p,
                          const lathe_moment *at) {
     if (!add_metrics(line, p->host, "train", "  ", -1))
-        add(line, "loss %#.4g", at->loss);
+        add(line, fabs(at->loss) < 1000 ? "loss %#.4g" : "loss %.4g", at->loss);
 }
 
 static void add_speed(struct line *line, const struct progress *p,
