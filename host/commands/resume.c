@@ -30,8 +30,8 @@ int command_resume(int argc, char **argv) {
     int code = turn_read(argc, argv, flags, &common, &arguments, &options, &err);
     if (!code)
         code = arguments_only_word(&arguments, "resume",
-                                   "a run: a directory, or a name under runs/", &word,
-                                   &err);
+                                   "a run (its directory, or its name under runs/)",
+                                   &word, &err);
     if (!code) code = runs_path(word, &path, &err);
     if (!code) code = error_exit_code(bundles_check_run(path, &err));
     options.resume = path;
