@@ -63,7 +63,7 @@ try 73 "$LATHE" reproduce first --quiet -o kept
 try 0 "$LATHE" reproduce first --keep
 has err 'kept: '
 holds 'it is there' test -e "$(sed -n 's/^kept: //p' err)/receipt.json"
-rm -r runs/.reproduce-*
+rm -r runs/.reproduced-*
 for wrong in 0 x 41 4; do
     try 64 "$LATHE" reproduce first --steps $wrong
     has err 'where: --steps'
