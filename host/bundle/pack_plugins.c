@@ -10,52 +10,10 @@
 #include "archive_tar.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
+#include "bundle/uses.h"
 #include "facts.h"
 
 #define LICENCE_MAX (1 << 20)
-
-/* ---- who is in use ---- */
-
-struct visit {
-    void *context;
-    lathe_status (*function)(void *context, const char *stage, const struct use *use);
-    const char *stage;
-};
-
-static lathe_status visit_use(const struct visit *visit, const struct use *use) {
-    if (!use->manifest) return LATHE_OK;
-    lathe_status status = visit->function(visit->context, visit->stage, use);
-    for (size_t i = 0; i < use->nested_count && !status; i++)
-        status = visit_use(visit, &use->nested[i]);
-    return status;
-}
-
-/* Later stages share the model and the callbacks of the first. */
-static lathe_status visit_stage(const struct visit *visit, const struct experiment *e) {
-    const bool is_first = !*visit->stage;
-    lathe_status status = is_first ? visit_use(visit, &e->model) : LATHE_OK;
-    for (size_t i = 0; i < e->data_count && !status; i++)
-        status = visit_use(visit, &e->data[i].use);
-    if (!status) status = visit_use(visit, &e->optimizer);
-    if (!status) status = visit_use(visit, &e->schedule);
-    for (size_t i = 0; is_first && i < e->callback_count && !status; i++)
-        status = visit_use(visit, &e->callbacks[i]);
-    return status;
-}
-
-lathe_status pack_each_use(const struct experiment *experiment, void *context,
-                           lathe_status (*visit)(void *context, const char *stage,
-                                                 const struct use *use)) {
-    struct visit visiting = {context, visit, ""};
-    char stage[32];
-    lathe_status status = visit_stage(&visiting, experiment);
-    visiting.stage = stage;
-    for (size_t i = 0; i < experiment->stage_count && !status; i++) {
-        snprintf(stage, sizeof stage, "stages.%zu.", i + 1);
-        status = visit_stage(&visiting, experiment->stages[i]);
-    }
-    return status;
-}
 
 /* ---- one plugin ---- */
 
@@ -200,5 +158,5 @@ static lathe_status take_plugin(void *context, const char *stage,
 
 lathe_status pack_take_plugins(struct pack *pack, struct error *err) {
     struct gathering gathering = {pack, err};
-    return pack_each_use(pack->experiment, &gathering, take_plugin);
+    return uses_each(pack->experiment, &gathering, take_plugin);
 }

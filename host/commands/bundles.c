@@ -9,7 +9,7 @@
 #include "bundle/machine.h"
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
-#include "registry.h"
+#include "commands/bundle_plugins.h"
 
 /* ---- opening ---- */
 
@@ -166,41 +166,6 @@ static lathe_status place_plugins(const struct words *given, struct bundle_use *
     return LATHE_OK;
 }
 
-/* An installed plugin that would have been used without the bundle. */
-static const struct manifest *find_shadowed(const struct registry *registry,
-                                            const struct bundle_plugin *plugin) {
-    for (size_t i = 0; i < registry_count(registry); i++) {
-        const struct registry_entry *entry = registry_at(registry, i);
-        if (entry->status == REGISTRY_SHADOWED && entry->manifest &&
-            !strcmp(manifest_kind_name(entry->manifest->kind), plugin->kind) &&
-            !strcmp(entry->manifest->name, plugin->name))
-            return entry->manifest;
-    }
-    return NULL;
-}
-
-static void say_plugins(const struct bundle *bundle, const struct bundle_use *use) {
-    struct registry *registry = NULL;
-    struct text all = {0}, replaced = {0};
-    if (registry_open(use->plugin_paths, NULL, &registry, NULL)) return;
-    for (size_t i = 0; i < bundle->plugin_count; i++) {
-        const struct bundle_plugin *plugin = &bundle->plugins[i];
-        const struct manifest *other = find_shadowed(registry, plugin);
-        text_format(&all, "%s%s/%s %s", i ? ", " : "", plugin->kind, plugin->name,
-                    plugin->version);
-        if (other)
-            text_format(&replaced, "%s%s/%s %s", replaced.length ? ", " : "",
-                        plugin->kind, plugin->name, other->version);
-    }
-    fprintf(stderr, "bundle %s (%.12s…) in %s\nits plugins are used: %s\n",
-            bundle->name, bundle->id, use->folder, all.data ? all.data : "none");
-    if (replaced.length)
-        fprintf(stderr, "… in place of those installed here: %s\n", replaced.data);
-    text_finish(&all);
-    text_finish(&replaced);
-    registry_close(registry);
-}
-
 /* ---- the whole ---- */
 
 static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bundle,
@@ -242,7 +207,11 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
     }
     if (!status) status = put_on_shelf(intake, bundle, flags, use, &err);
     if (!status) status = place_plugins(plugin_paths, use, &err);
-    if (!status && !is_quiet) say_plugins(bundle, use);
+    if (!status)
+        status = bundle_plugins_look(
+            &(struct bundle_plugins){bundle, use->folder, use->experiment,
+                                     use->plugin_paths, use->overrides},
+            is_quiet, &err);
     if (err.status) *errors_add(errors) = err;
     intake_close(intake);
     return status;
