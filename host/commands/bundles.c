@@ -286,12 +286,11 @@ lathe_status bundles_check_run(const char *run, struct error *err) {
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");
-        if (status) {
-            error_where(err, "%s", folder);
+        if (status) error_where(err, "%s", folder);
+        if (status && status != LATHE_EPERM)
             error_help(err,
                        "unpack it there again: lathe unpack FILE.lathe --store %.*s",
                        (int)(name - folder), folder);
-        }
     }
     free(folder);
     json_close(resolved);
