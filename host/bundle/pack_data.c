@@ -54,10 +54,16 @@ static char *choose_path(const struct pack *pack, const char *source) {
 
 /* ---- files ---- */
 
+/* The same file, by whatever path. */
 static struct pack_item *find_source(const struct pack *pack, const char *source) {
-    for (size_t i = 0; i < pack->item_count; i++)
-        if (pack->items[i].used_by && !strcmp(pack->items[i].source, source))
-            return &pack->items[i];
+    struct stat info;
+    if (stat(source, &info)) return NULL;
+    for (size_t i = 0; i < pack->item_count; i++) {
+        struct pack_item *item = &pack->items[i];
+        if (item->used_by && item->as.st_dev == info.st_dev &&
+            item->as.st_ino == info.st_ino)
+            return item;
+    }
     return NULL;
 }
 
