@@ -57,6 +57,18 @@ lathe_status bundles_open(const char *path, struct intake **intake,
     return begin(intake, status, bundle, err);
 }
 
+lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err) {
+    *is_bundle = intake_is_bundle(word);
+    const char *guess = *is_bundle ? NULL : intake_guess(word);
+    if (!guess) return LATHE_OK;
+    fail(err, LATHE_EINVAL,
+         "it is neither an experiment, which is JSON, nor a bundle: "
+         "it looks like %s",
+         guess);
+    error_where(err, "%s", word);
+    return LATHE_EINVAL;
+}
+
 /* ---- data ---- */
 
 struct placing {
@@ -238,12 +250,16 @@ static struct words words_of(const char *const *items) {
 int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
                     int is_quiet, struct bundle_use *use, struct error *err) {
     *use = (struct bundle_use){0};
-    if (!options->experiment || !intake_is_bundle(options->experiment)) return 0;
+    bool is_bundle = false;
+    lathe_status status = LATHE_OK;
+    if (options->experiment)
+        status = bundles_recognise(options->experiment, &is_bundle, err);
+    if (!is_bundle) return error_exit_code(status);
     const struct words paths = words_of(options->plugin_paths);
     const struct words overrides = words_of(options->overrides);
     struct errors errors = {0};
-    lathe_status status = bundles_use(options->experiment, flags, &paths, &overrides,
-                                      is_quiet, use, &errors);
+    status = bundles_use(options->experiment, flags, &paths, &overrides, is_quiet, use,
+                         &errors);
     if (status)
         *err = errors.items[0];
     else {
