@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A folder for what is not whole yet, beside where that is to go: hidden, for its maker
- * alone, and locked as long as that lives. What a killed process leaves is swept away by
- * the next that makes one of the same kind in the same place; one that is told to end
- * takes its own away first. What goes into it is not known here. */
+ * alone, and locked as long as that lives. What a killed process leaves is swept away
+ * by the next that makes one of the same kind in the same place; one that is told to
+ * end takes its own away first. What goes into it is not known here. */
 #ifndef HOST_BUNDLE_ASIDE_H
 #define HOST_BUNDLE_ASIDE_H
 

@@ -29,7 +29,8 @@ static bool is_plugins(const char *path) {
     return !strncmp(path, "plugins/", strlen("plugins/"));
 }
 
-/* Data was compared with its digest, and nobody looks into it: an empty file will do. */
+/* Data was compared with its digest, and nobody looks into it: an empty file will
+ * do. */
 static lathe_status begin(void *context, const struct bundle_file *file,
                           struct error *err) {
     struct content *content = context;
@@ -139,7 +140,7 @@ static lathe_status look_at_path(void *context, const char *setting,
     return LATHE_OK;
 }
 
-/* Where the data of a bundle is found, its setting is overridden: nothing else may be. */
+/* Where the data of a bundle is found, its setting is overridden: no other may be. */
 static void look_at_users(const struct settings *settings,
                           const struct bundle_file *files, size_t count) {
     for (size_t i = 0; i < count; i++)

@@ -140,12 +140,11 @@ lathe_status intake_open(const char *path, struct intake **intake, struct error 
         intake_close(opened);
     else
         *intake = opened;
-    const char *guess =
-        status == LATHE_EDATA && err && !err->help[0] && !begins_like_bundle(path)
-            ? intake_guess(path)
-            : NULL;
-    if (guess)
-        error_help(err, "it looks like %s; \"lathe pack\" makes a bundle", guess);
+    if (status == LATHE_EDATA && err && !err->help[0] && !begins_like_bundle(path)) {
+        const char *guess = intake_guess(path);
+        error_help(err, "it looks like %s; \"lathe pack\" makes a bundle",
+                   guess ? guess : "text");
+    }
     return status;
 }
 

@@ -147,10 +147,36 @@ static int plan_end(struct reproduction *r, struct error *err) {
 
 /* ---- where, and with which plugins ---- */
 
+/* Is the directory, which need not be there, the run's or below it? */
+static bool is_inside(const char *directory, const char *run) {
+    char *whole = realpath(run, NULL), *at = text_copy(directory);
+    bool is_it = false;
+    while (whole && at && !is_it) {
+        char *real = realpath(at, NULL);
+        is_it = real && !strncmp(real, whole, strlen(whole)) &&
+                (!real[strlen(whole)] || real[strlen(whole)] == '/');
+        char *above = real ? NULL : path_directory(at);
+        const bool is_top = real || (above && !strcmp(above, at));
+        free(real);
+        free(at);
+        at = is_top ? NULL : above;
+        if (is_top) free(above);
+    }
+    free(whole);
+    free(at);
+    return is_it;
+}
+
 /* Beside the run, where there was room for one; or else where temporary files go. Its
  * parent is never called "runs", so "latest" stays what it is. */
 static lathe_status make_place(struct reproduction *r, struct error *err) {
     if (r->directory) {
+        if (is_inside(r->directory, r->original.side.run)) {
+            fail(err, LATHE_ECREATE, "it is in the run that is done again");
+            error_where(err, "-o %s", r->directory);
+            error_help(err, "a run's directory holds that run alone: name another");
+            return LATHE_ECREATE;
+        }
         r->fresh = text_copy(r->directory);
         return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
     }
@@ -310,10 +336,12 @@ static int judge(struct reproduction *r, struct error *err) {
 
 static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
-    struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
-                        .verbosity = r->verbosity,
-                        .run = again_run,
-                        .run_context = &r->again};
+    struct turn turn = {
+        .is_quiet = r->is_quiet || r->is_json,
+        .passing = r->aside.path && !r->is_kept ? path_name(r->aside.path) : NULL,
+        .verbosity = r->verbosity,
+        .run = again_run,
+        .run_context = &r->again};
     lathe_session_options options = {
         .experiment = r->original.source,
         .overrides = r->overrides,

@@ -28,7 +28,7 @@ static void look_for_data(const struct bundle *bundle, const struct bundle_flags
     }
 }
 
-/* What nobody can run is 65, what this machine cannot is 69, what is missing alone 66. */
+/* What nobody can run is 65, what this machine cannot 69, what is missing alone 66. */
 static int exit_code(const struct verdict *verdict) {
     lathe_status worst = verdict->damage.status;
     for (size_t i = 0; i < verdict->reasons.count && !verdict->damage.status; i++) {
