@@ -22,10 +22,11 @@ struct archive_writer {
 
 static lathe_status fail_writing(const struct archive_writer *writer,
                                  struct error *err) {
-    const char *text = archive_error_string(writer->archive);
-    const lathe_status status =
-        archive_errno(writer->archive) == ENOMEM ? LATHE_ENOMEM : LATHE_EIO;
-    return fail(err, status, "cannot write \"%.400s\": %s", writer->path,
+    const int number = archive_errno(writer->archive);
+    const char *text = number > 0 ? strerror(number) /* libarchive: "Write error" */
+                                  : archive_error_string(writer->archive);
+    return fail(err, number == ENOMEM ? LATHE_ENOMEM : LATHE_EIO,
+                "cannot write \"%.400s\": %s", writer->path,
                 text ? text : "no reason given");
 }
 

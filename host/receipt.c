@@ -251,37 +251,12 @@ lathe_status receipt_write(struct rundir *rundir, struct error *err) {
 
 /* ---- reading ---- */
 
-static lathe_status check(const struct json *receipt, struct error *err) {
-    static const struct {
-        const char *name;
-        enum json_kind kind;
-    } members[] = {{"experiment", JSON_TEXT}, {"reason", JSON_TEXT},
-                   {"step", JSON_NUMBER},     {"plugins", JSON_LIST},
-                   {"data", JSON_LIST},       {"environment", JSON_MAP},
-                   {"metrics", JSON_MAP},     {"checkpoints", JSON_LIST}};
-    const char *format = json_text(json_get(receipt, "format"));
-    if (strcmp(format, RECEIPT_FORMAT) != 0)
-        return fail(err, LATHE_EDATA,
-                    "it is no receipt that this lathe reads: format \"%s\", not "
-                    "\"" RECEIPT_FORMAT "\"",
-                    format);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const enum json_kind found = json_kind(json_get(receipt, members[i].name));
-        if (found == members[i].kind) continue;
-        return fail(err, LATHE_EDATA, "%s is %s; it has to be %s", members[i].name,
-                    json_get(receipt, members[i].name) ? json_kind_name(found)
-                                                       : "not there",
-                    json_kind_name(members[i].kind));
-    }
-    return LATHE_OK;
-}
-
 lathe_status receipt_read(const char *run, struct json **receipt, struct error *err) {
     char *path = path_join(run, RECEIPT_FILE);
     *receipt = NULL;
     if (!path) return fail(err, LATHE_ENOMEM, "no memory for a path");
     lathe_status status = json_read(path, receipt, err);
-    if (!status && (status = check(*receipt, err)) != LATHE_OK)
+    if (!status && (status = receipt_check(*receipt, err)) != LATHE_OK)
         error_where(err, "%s", path);
     if (status == LATHE_EINVAL) status = LATHE_EDATA;
     if (status) {

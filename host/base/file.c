@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,15 +219,30 @@ lathe_status file_replace_soon(const char *path, const void *bytes, size_t count
     return replace(path, bytes, count, false, err);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind,
-                      struct FTW *place) {
-    (void)info, (void)kind, (void)place;
-    remove(path);
-    return 0;
+void file_clear(int folder) {
+    (void)!fchmod(folder, 0700);
+    const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = own >= 0 ? fdopendir(own) : NULL;
+    if (own >= 0 && !listing) close(own);
+    for (const struct dirent *item; listing && (item = readdir(listing));) {
+        if (!path_is_plain_name(item->d_name)) continue;
+        const int inner = openat(folder, item->d_name,
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (inner >= 0) {
+            file_clear(inner);
+            close(inner);
+        }
+        unlinkat(folder, item->d_name, inner >= 0 ? AT_REMOVEDIR : 0);
+    }
+    if (listing) closedir(listing);
 }
 
 void file_remove_tree(const char *path) {
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0) return;
+    file_clear(folder);
+    close(folder);
+    rmdir(path);
 }
 
 const char *file_temporary(void) {

@@ -30,8 +30,9 @@ int file_keep_clear(int fd);
 lathe_status file_write(int fd, const void *bytes, size_t count, const char *path,
                         struct error *err);
 
-/* A folder with all that is in it; links are not followed. What cannot be removed
- * stays. */
+/* All that is in an open folder, or in that of this name, which goes too. Links are not
+ * followed; what cannot be removed stays. */
+void file_clear(int folder);
 void file_remove_tree(const char *path);
 /* Where temporary files go: $TMPDIR, or else the system's. */
 const char *file_temporary(void);

@@ -242,6 +242,15 @@ const struct bundle_file *bundle_find(const struct bundle *bundle, const char *p
                    compare_path);
 }
 
+bool bundle_has_plugin(const struct bundle *bundle, const char *kind,
+                       const char *name) {
+    for (size_t i = 0; i < bundle->plugin_count; i++)
+        if (!strcmp(bundle->plugins[i].kind, kind) &&
+            !strcmp(bundle->plugins[i].name, name))
+            return true;
+    return false;
+}
+
 void bundle_finish(struct bundle *bundle) {
     free(bundle->files);
     free(bundle->outside);

@@ -51,6 +51,8 @@ lathe_status bundle_parse(const char *bytes, size_t count, const char *path,
                           struct bundle *bundle, struct error *err);
 /* NULL: no such file. Borrowed. */
 const struct bundle_file *bundle_find(const struct bundle *bundle, const char *path);
+/* Does bundle.json name such a plugin? */
+bool bundle_has_plugin(const struct bundle *bundle, const char *kind, const char *name);
 void bundle_finish(struct bundle *bundle);
 
 /* "12,345 bytes", "26.4 MB": for people. */

@@ -41,7 +41,11 @@ lathe_status intake_files(struct intake *intake, const struct intake_sink *sink,
                           struct error *err);
 void intake_close(struct intake *intake); /* NULL is fine */
 
-/* Does a file look like a bundle: its name ends in ".lathe", or it is zstd data? */
+/* Does a file look like a bundle: its name ends in ".lathe", or it begins as zstd, gzip
+ * or tar do? */
 bool intake_is_bundle(const char *path);
+/* What a file that can be no text begins like, for messages: "a PNG image", "binary
+ * data". NULL: it may be text, or it is no regular file. */
+const char *intake_guess(const char *path);
 
 #endif

@@ -22,12 +22,26 @@ struct pack_item *pack_add(struct pack *pack, char *path) {
     return &items[pack->item_count++];
 }
 
+/* What /proc shows as a file has bytes, and says that it has none. */
+static lathe_status check_size(struct pack_item *item, int fd, struct error *err) {
+    char piece[1];
+    const ssize_t behind = pread(fd, piece, 1, item->size);
+    const ssize_t last = item->size ? pread(fd, piece, 1, item->size - 1) : 1;
+    if (behind == 0 && last == 1) return LATHE_OK;
+    fail(err, LATHE_EDATA,
+         "\"%.300s\" has other bytes than the %lld that it says it has", item->source,
+         (long long)item->size);
+    error_help(err, "copy it to a file that stays as it is, and pack that");
+    return LATHE_EDATA;
+}
+
 lathe_status pack_hash(struct pack_item *item, struct error *err) {
     int fd = -1;
     lathe_status status = file_open(item->source, &fd, &item->size, err);
     if (status) return status;
     if (fstat(fd, &item->as))
         status = fail(err, LATHE_EIO, "\"%.400s\" cannot be read", item->source);
+    if (!status) status = check_size(item, fd, err);
     close(fd);
     return status ? status : digest_file(item->source, NULL, item->digest, err);
 }

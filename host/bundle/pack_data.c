@@ -8,7 +8,7 @@
 #include "archive_tar.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
-#include "options.h"
+#include "bundle/uses.h"
 
 struct gathering {
     struct pack *pack;
@@ -54,10 +54,16 @@ static char *choose_path(const struct pack *pack, const char *source) {
 
 /* ---- files ---- */
 
+/* The same file, by whatever path. */
 static struct pack_item *find_source(const struct pack *pack, const char *source) {
-    for (size_t i = 0; i < pack->item_count; i++)
-        if (pack->items[i].used_by && !strcmp(pack->items[i].source, source))
-            return &pack->items[i];
+    struct stat info;
+    if (stat(source, &info)) return NULL;
+    for (size_t i = 0; i < pack->item_count; i++) {
+        struct pack_item *item = &pack->items[i];
+        if (item->used_by && item->as.st_dev == info.st_dev &&
+            item->as.st_ino == info.st_ino)
+            return item;
+    }
     return NULL;
 }
 
@@ -75,8 +81,8 @@ static lathe_status take_source(struct gathering *g, const char *source,
 }
 
 /* `value` is the absolute path, and becomes that in the bundle. */
-static lathe_status take_path(struct gathering *g, const char *setting,
-                              struct json *value) {
+static lathe_status take_path(void *context, const char *setting, struct json *value) {
+    struct gathering *g = context;
     struct pack_item *item = find_source(g->pack, json_text(value));
     lathe_status status = LATHE_OK;
     if (!item) status = take_source(g, json_text(value), &item);
@@ -89,71 +95,10 @@ static lathe_status take_path(struct gathering *g, const char *setting,
     return is_done ? LATHE_OK : broken(g->err);
 }
 
-/* ---- options ---- */
-
-struct walk {
-    struct gathering *g;
-    const char *stage;
-    const struct use *use;
-};
-
-/* "files.0" of the plugin. */
-static bool is_path(const struct use *use, const char *dotted) {
-    char *path = text_copy(dotted);
-    for (char *c = path; c && *c; c++)
-        if (*c == '.') *c = '/';
-    const struct json *schema =
-        path ? options_declaration(use->manifest->options, path) : NULL;
-    free(path);
-    return !strcmp(json_text(json_get(schema, "format")), "path");
-}
-
-static lathe_status walk_value(const struct walk *walk, const char *path,
-                               struct json *value);
-
-static lathe_status walk_members(const struct walk *walk, const char *path,
-                                 struct json *value) {
-    lathe_status status = LATHE_OK;
-    for (size_t i = 0; i < json_size(value) && !status; i++) {
-        const bool is_map = json_kind(value) == JSON_MAP;
-        const char *dot = *path ? "." : "";
-        char *inner = is_map ? text_make("%s%s%s", path, dot, json_key_at(value, i))
-                             : text_make("%s%s%zu", path, dot, i);
-        status =
-            inner ? walk_value(walk, inner, json_at(value, i)) : broken(walk->g->err);
-        free(inner);
-    }
-    return status;
-}
-
-static lathe_status walk_value(const struct walk *walk, const char *path,
-                               struct json *value) {
-    if (json_kind(value) != JSON_TEXT) return walk_members(walk, path, value);
-    if (!is_path(walk->use, path)) return LATHE_OK;
-    char *setting = text_make("%s%s.%s", walk->stage, walk->use->path, path);
-    lathe_status status =
-        setting ? take_path(walk->g, setting, value) : broken(walk->g->err);
-    free(setting);
-    return status;
-}
-
-/* The members of a map can be changed through it, whoever borrows it. */
-static lathe_status take_use(void *context, const char *stage, const struct use *use) {
-    const struct walk walk = {context, stage, use};
-    lathe_status status = LATHE_OK;
-    for (size_t i = 0; i < json_size(use->options) && !status; i++)
-        status =
-            walk_value(&walk, json_key_at(use->options, i), json_at(use->options, i));
-    return status;
-}
-
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err) {
     struct gathering gathering = {pack, limit, err};
-    lathe_status status = pack_each_use(pack->experiment, &gathering, take_use);
-    struct json *weights =
-        json_get(json_get(pack->experiment->resolved, "start"), "weights");
-    if (!status && weights) status = take_path(&gathering, "start.weights", weights);
-    return status;
+    lathe_status status = uses_each_path(pack->experiment, &gathering, take_path);
+    return status && !err->status ? broken(err) : status;
 }
 
 /* ---- the experiment ---- */

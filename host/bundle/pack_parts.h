@@ -65,10 +65,4 @@ lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
 /* What came of a run, if it has a receipt. */
 lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error *err);
 
-/* Calls `visit` for every plugin in use, stages and nested ones included; `stage`: "",
- * or what stands before its path. */
-lathe_status pack_each_use(const struct experiment *experiment, void *context,
-                           lathe_status (*visit)(void *context, const char *stage,
-                                                 const struct use *use));
-
 #endif

@@ -8,54 +8,13 @@
 #include <unistd.h>
 
 #include "archive_tar.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
+#include "bundle/uses.h"
 #include "facts.h"
 
-#define LICENCE_MAX (1 << 20)
-
-/* ---- who is in use ---- */
-
-struct visit {
-    void *context;
-    lathe_status (*function)(void *context, const char *stage, const struct use *use);
-    const char *stage;
-};
-
-static lathe_status visit_use(const struct visit *visit, const struct use *use) {
-    if (!use->manifest) return LATHE_OK;
-    lathe_status status = visit->function(visit->context, visit->stage, use);
-    for (size_t i = 0; i < use->nested_count && !status; i++)
-        status = visit_use(visit, &use->nested[i]);
-    return status;
-}
-
-/* Later stages share the model and the callbacks of the first. */
-static lathe_status visit_stage(const struct visit *visit, const struct experiment *e) {
-    const bool is_first = !*visit->stage;
-    lathe_status status = is_first ? visit_use(visit, &e->model) : LATHE_OK;
-    for (size_t i = 0; i < e->data_count && !status; i++)
-        status = visit_use(visit, &e->data[i].use);
-    if (!status) status = visit_use(visit, &e->optimizer);
-    if (!status) status = visit_use(visit, &e->schedule);
-    for (size_t i = 0; is_first && i < e->callback_count && !status; i++)
-        status = visit_use(visit, &e->callbacks[i]);
-    return status;
-}
-
-lathe_status pack_each_use(const struct experiment *experiment, void *context,
-                           lathe_status (*visit)(void *context, const char *stage,
-                                                 const struct use *use)) {
-    struct visit visiting = {context, visit, ""};
-    char stage[32];
-    lathe_status status = visit_stage(&visiting, experiment);
-    visiting.stage = stage;
-    for (size_t i = 0; i < experiment->stage_count && !status; i++) {
-        snprintf(stage, sizeof stage, "stages.%zu.", i + 1);
-        status = visit_stage(&visiting, experiment->stages[i]);
-    }
-    return status;
-}
+#define LICENCE_MAX ((size_t)1 << 20)
 
 /* ---- one plugin ---- */
 
@@ -132,11 +91,46 @@ static lathe_status add_manifest(struct pack *pack, const struct manifest *manif
     return LATHE_OK;
 }
 
+/* LICENSE, LICENSE-MIT, COPYING.LESSER, notice.txt; not an editor's copy of one
+ * ("LICENSE~"), nor what has a licence's name and is of another kind (license.key). */
 static int is_licence(const struct dirent *entry) {
-    static const char *const words[] = {"licen", "copying", "copyright", "notice"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strncasecmp(entry->d_name, words[i], strlen(words[i]))) return 1;
+    static const char *const words[] = {"license", "licence", "copying", "copyright",
+                                        "notice"};
+    static const char *const ends[] = {"", ".txt", ".md", ".lesser", ".lib"};
+    const char *name = entry->d_name;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strncasecmp(name, words[i], strlen(words[i])) != 0) continue;
+        const char *rest = name + strlen(words[i]);
+        while (isalnum((unsigned char)*rest) || *rest == '-' || *rest == '_') rest++;
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (!strcasecmp(rest, ends[k])) return 1;
+    }
     return 0;
+}
+
+/* Whoever has the bundle would have the key. */
+static bool holds_key(const char *text) {
+    return strstr(text, "PRIVATE KEY-----") || strstr(text, "encrypted secret key");
+}
+
+static lathe_status add_licence(struct pack *pack, const struct manifest *manifest,
+                                const char *path, struct error *err) {
+    char *text = NULL;
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return LATHE_OK;
+    lathe_status status = file_read(path, LICENCE_MAX, &text, NULL, err);
+    if (!status && holds_key(text))
+        status = fail(err, LATHE_EDATA,
+                      "\"%.400s\" is no licence: it holds a secret key", path);
+    free(text);
+    if (!status) return add_file(pack, manifest, path, err);
+    if (status != LATHE_ENOMEM) status = err->status = LATHE_EDATA;
+    error_where(err, "licences of %s/%s", manifest_kind_name(manifest->kind),
+                manifest->name);
+    if (!err->help[0])
+        error_help(err, "a licence beside a plugin goes with it: give what is none "
+                        "another name");
+    return status;
 }
 
 static int compare_entries(const struct dirent **a, const struct dirent **b) {
@@ -151,11 +145,9 @@ static lathe_status add_licences(struct pack *pack, const struct manifest *manif
         folder ? scandir(folder, &entries, is_licence, compare_entries) : 0;
     lathe_status status = folder ? LATHE_OK : broken(err);
     for (int i = 0; i < count; i++) {
-        struct stat info;
         char *path = status ? NULL : path_join(folder, entries[i]->d_name);
-        if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&
-            info.st_size <= LICENCE_MAX && strcmp(path, manifest->library_path))
-            status = add_file(pack, manifest, path, err);
+        if (path && strcmp(path, manifest->library_path) != 0)
+            status = add_licence(pack, manifest, path, err);
         free(path);
         free(entries[i]);
     }
@@ -200,5 +192,5 @@ static lathe_status take_plugin(void *context, const char *stage,
 
 lathe_status pack_take_plugins(struct pack *pack, struct error *err) {
     struct gathering gathering = {pack, err};
-    return pack_each_use(pack->experiment, &gathering, take_plugin);
+    return uses_each(pack->experiment, &gathering, take_plugin);
 }

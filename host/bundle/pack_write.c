@@ -8,11 +8,16 @@
 #include "archive_tar.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "bundle/aside.h"
 #include "bundle/pack_parts.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
+#define ASIDE ".pack-"
+#define TOLD "it was told to end"
+
 struct writing {
+    const struct aside *aside;
     struct archive_writer *writer;
     char *piece;
     struct error *err;
@@ -35,6 +40,7 @@ static lathe_status copy(struct writing *w, int fd, int64_t size) {
     for (int64_t at = 0; at < size && !status;) {
         const ssize_t got = pread(fd, w->piece, PIECE_BYTES, at);
         if (got < 0 && errno == EINTR) continue;
+        if (aside_is_told(w->aside)) return fail(w->err, LATHE_EIO, TOLD);
         if (got < 0) return fail(w->err, LATHE_EIO, "%s", strerror(errno));
         if (got == 0) return fail(w->err, LATHE_EDATA, "it has become shorter");
         const int64_t count = got < size - at ? got : size - at;
@@ -63,6 +69,7 @@ static lathe_status add_source(struct writing *w, const struct pack_item *item) 
 static lathe_status add_item(struct writing *w, const struct pack_item *item) {
     lathe_status status =
         archive_writer_begin(w->writer, item->path, item->size, w->err);
+    if (status && item->source) error_where(w->err, "%s", item->source);
     if (status) return status;
     if (item->fd >= 0) return copy(w, item->fd, item->size);
     if (item->source) return add_source(w, item);
@@ -75,45 +82,62 @@ static lathe_status add_text(struct writing *w, const char *name, const char *te
     return status ? status : archive_writer_add(w->writer, text, count, w->err);
 }
 
-static lathe_status write_all(const struct pack *pack, int fd, const char *path,
-                              const char *signature, size_t count, struct error *err) {
-    struct writing w = {.piece = malloc(PIECE_BYTES), .err = err};
-    lathe_status status = w.piece ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
-    if (!status) status = archive_writer_create(fd, path, &w.writer, err);
-    if (!status) status = add_text(&w, BUNDLE_JSON, pack->json.data, pack->json.length);
-    if (!status && count) status = add_text(&w, BUNDLE_SIGNATURE, signature, count);
+static lathe_status write_all(struct writing *w, const struct pack *pack, int fd,
+                              const char *path, const char *signature, size_t count) {
+    lathe_status status = w->piece ? archive_writer_create(fd, path, &w->writer, w->err)
+                                   : fail(w->err, LATHE_ENOMEM, "out of memory");
+    if (!status) status = add_text(w, BUNDLE_JSON, pack->json.data, pack->json.length);
+    if (!status && count) status = add_text(w, BUNDLE_SIGNATURE, signature, count);
     for (size_t i = 0; i < pack->item_count && !status; i++)
-        if (!pack->items[i].is_outside) status = add_item(&w, &pack->items[i]);
-    if (!status) status = archive_writer_finish(w.writer, err);
+        if (!pack->items[i].is_outside) status = add_item(w, &pack->items[i]);
+    return status ? status : archive_writer_finish(w->writer, w->err);
+}
+
+static lathe_status fail_create(const char *path, struct error *err) {
+    return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+                strerror(errno));
+}
+
+/* Into a file aside, which takes the place of what is there once it is whole. */
+static lathe_status fill(const struct pack *pack, const struct aside *aside,
+                         const char *path, const char *signature, size_t count,
+                         struct error *err) {
+    const char *name = path_name(path);
+    const int fd = file_keep_clear(
+        openat(aside->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (fd < 0) return fail_create(path, err);
+    struct writing w = {.aside = aside, .piece = malloc(PIECE_BYTES), .err = err};
+    lathe_status status = write_all(&w, pack, fd, path, signature, count);
     archive_writer_destroy(w.writer);
     free(w.piece);
+    const bool is_synced = !status && fsync(fd) == 0;
+    if ((close(fd) || !is_synced) && !status)
+        status =
+            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
+    if (!status && aside_is_told(aside)) status = fail(err, LATHE_EIO, TOLD);
+    if (!status && renameat(aside->folder, name, AT_FDCWD, path))
+        status = fail_create(path, err);
     return status;
 }
 
 static lathe_status replace(const struct pack *pack, const char *path,
                             const char *signature, size_t count, struct error *err) {
-    const char *name = path_name(path);
-    char *aside =
-        text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name, (long)getpid());
-    if (!aside) return fail(err, LATHE_ENOMEM, "out of memory");
-    unlink(aside); /* of a process of that number that is no more */
-    const int fd =
-        file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (fd < 0) {
-        fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path, strerror(errno));
-        free(aside);
-        return LATHE_ECREATE;
-    }
-    lathe_status status = write_all(pack, fd, path, signature, count, err);
-    const bool is_synced = !status && fsync(fd) == 0;
-    if ((close(fd) || !is_synced) && !status)
-        status =
-            fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
-    if (!status && rename(aside, path))
-        status = fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
-                      strerror(errno));
-    if (status) unlink(aside);
-    free(aside);
+    struct aside aside = ASIDE_NONE;
+    struct text size = {0};
+    char *folder = path_directory(path);
+    if (folder) aside_sweep(folder, ASIDE);
+    lathe_status status = folder ? aside_open(folder, ASIDE, &aside, err)
+                                 : fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status) status = fill(pack, &aside, path, signature, count, err);
+    aside_close(&aside);
+    bundle_add_size(pack->bundle.total, &size);
+    if (status == LATHE_EIO && err && !err->help[0] && size.data)
+        error_help(err,
+                   "what is packed has %s before it is compressed; write where "
+                   "there is room: -o FILE",
+                   size.data);
+    text_finish(&size);
+    free(folder);
     return status;
 }
 

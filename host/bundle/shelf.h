@@ -22,8 +22,8 @@ lathe_status shelf_put(const char *place, struct intake *intake,
                        const struct bundle *bundle, char **folder, bool *is_mended,
                        struct error *err);
 /* Is the folder that of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not
- * there; LATHE_EDATA: what is not as it was. *bundle may be NULL; it is for
- * bundle_finish. */
+ * there; LATHE_EDATA: what is not as it was; LATHE_EPERM: others may write there.
+ * *bundle may be NULL; it is for bundle_finish. */
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
 /* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;

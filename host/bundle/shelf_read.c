@@ -10,7 +10,9 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/path.h"
+#include "base/trust.h"
 #include "bundle/shelf_parts.h"
+#include "bundle/tree.h"
 
 #define TREE_MODES (S_IWGRP | S_IWOTH)
 
@@ -61,15 +63,32 @@ static lathe_status check_rest(const char *folder, const struct bundle *bundle,
     if (fd >= 0 && !faccessat(fd, BUNDLE_SIGNATURE, F_OK, AT_SYMLINK_NOFOLLOW)) count--;
     if (fd >= 0) close(fd);
     if (count == (int64_t)bundle->file_count + 1) return LATHE_OK;
-    return fail(err, LATHE_EDATA, "\"%.400s\" holds more than was unpacked", folder);
+    return fail(err, LATHE_EDATA,
+                "\"%.400s\" holds more than was unpacked, or others may write in it",
+                folder);
+}
+
+/* Who may write in the place can put a folder of theirs where this one was found whole,
+ * before anything is loaded from it. */
+static lathe_status check_place(const char *folder, struct error *err) {
+    char *place = path_directory(folder);
+    lathe_status status = place ? trust_check_folder(place, err)
+                                : fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status) status = trust_check_folder(folder, err);
+    free(place);
+    return status;
 }
 
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err) {
     struct bundle own = {0};
-    struct stat info;
+    struct stat info = {0};
     if (lstat(folder, &info) && errno == ENOENT)
         return fail(err, LATHE_ENOTFOUND, "there is no \"%.400s\"", folder);
-    lathe_status status = read_json(folder, &own, err);
+    lathe_status status =
+        S_ISDIR(info.st_mode)
+            ? check_place(folder, err)
+            : fail(err, LATHE_EDATA, "\"%.400s\" is no folder", folder);
+    if (!status) status = read_json(folder, &own, err);
     for (size_t i = 0; i < own.file_count && !status; i++)
         status = check_file(folder, &own.files[i], err);
     if (!status) status = check_rest(folder, &own, err);

@@ -9,7 +9,7 @@
 #include "bundle/machine.h"
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
-#include "registry.h"
+#include "commands/bundle_plugins.h"
 
 /* ---- opening ---- */
 
@@ -55,6 +55,18 @@ lathe_status bundles_open(const char *path, struct intake **intake,
         fprintf(stderr, "lathe: warning: %s: %s\n", path, signature.reason.what);
     signature_finish(&signature);
     return begin(intake, status, bundle, err);
+}
+
+lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err) {
+    *is_bundle = intake_is_bundle(word);
+    const char *guess = *is_bundle ? NULL : intake_guess(word);
+    if (!guess) return LATHE_OK;
+    fail(err, LATHE_EINVAL,
+         "it is neither an experiment, which is JSON, nor a bundle: "
+         "it looks like %s",
+         guess);
+    error_where(err, "%s", word);
+    return LATHE_EINVAL;
 }
 
 /* ---- data ---- */
@@ -166,41 +178,6 @@ static lathe_status place_plugins(const struct words *given, struct bundle_use *
     return LATHE_OK;
 }
 
-/* An installed plugin that would have been used without the bundle. */
-static const struct manifest *find_shadowed(const struct registry *registry,
-                                            const struct bundle_plugin *plugin) {
-    for (size_t i = 0; i < registry_count(registry); i++) {
-        const struct registry_entry *entry = registry_at(registry, i);
-        if (entry->status == REGISTRY_SHADOWED && entry->manifest &&
-            !strcmp(manifest_kind_name(entry->manifest->kind), plugin->kind) &&
-            !strcmp(entry->manifest->name, plugin->name))
-            return entry->manifest;
-    }
-    return NULL;
-}
-
-static void say_plugins(const struct bundle *bundle, const struct bundle_use *use) {
-    struct registry *registry = NULL;
-    struct text all = {0}, replaced = {0};
-    if (registry_open(use->plugin_paths, NULL, &registry, NULL)) return;
-    for (size_t i = 0; i < bundle->plugin_count; i++) {
-        const struct bundle_plugin *plugin = &bundle->plugins[i];
-        const struct manifest *other = find_shadowed(registry, plugin);
-        text_format(&all, "%s%s/%s %s", i ? ", " : "", plugin->kind, plugin->name,
-                    plugin->version);
-        if (other)
-            text_format(&replaced, "%s%s/%s %s", replaced.length ? ", " : "",
-                        plugin->kind, plugin->name, other->version);
-    }
-    fprintf(stderr, "bundle %s (%.12s…) in %s\nits plugins are used: %s\n",
-            bundle->name, bundle->id, use->folder, all.data ? all.data : "none");
-    if (replaced.length)
-        fprintf(stderr, "… in place of those installed here: %s\n", replaced.data);
-    text_finish(&all);
-    text_finish(&replaced);
-    registry_close(registry);
-}
-
 /* ---- the whole ---- */
 
 static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bundle,
@@ -242,7 +219,11 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
     }
     if (!status) status = put_on_shelf(intake, bundle, flags, use, &err);
     if (!status) status = place_plugins(plugin_paths, use, &err);
-    if (!status && !is_quiet) say_plugins(bundle, use);
+    if (!status)
+        status = bundle_plugins_look(
+            &(struct bundle_plugins){bundle, use->folder, use->experiment,
+                                     use->plugin_paths, use->overrides},
+            is_quiet, &err);
     if (err.status) *errors_add(errors) = err;
     intake_close(intake);
     return status;
@@ -269,12 +250,16 @@ static struct words words_of(const char *const *items) {
 int bundles_replace(lathe_session_options *options, const struct bundle_flags *flags,
                     int is_quiet, struct bundle_use *use, struct error *err) {
     *use = (struct bundle_use){0};
-    if (!options->experiment || !intake_is_bundle(options->experiment)) return 0;
+    bool is_bundle = false;
+    lathe_status status = LATHE_OK;
+    if (options->experiment)
+        status = bundles_recognise(options->experiment, &is_bundle, err);
+    if (!is_bundle) return error_exit_code(status);
     const struct words paths = words_of(options->plugin_paths);
     const struct words overrides = words_of(options->overrides);
     struct errors errors = {0};
-    lathe_status status = bundles_use(options->experiment, flags, &paths, &overrides,
-                                      is_quiet, use, &errors);
+    status = bundles_use(options->experiment, flags, &paths, &overrides, is_quiet, use,
+                         &errors);
     if (status)
         *err = errors.items[0];
     else {
@@ -317,12 +302,11 @@ lathe_status bundles_check_run(const char *run, struct error *err) {
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");
-        if (status) {
-            error_where(err, "%s", folder);
+        if (status) error_where(err, "%s", folder);
+        if (status && status != LATHE_EPERM)
             error_help(err,
                        "unpack it there again: lathe unpack FILE.lathe --store %.*s",
                        (int)(name - folder), folder);
-        }
     }
     free(folder);
     json_close(resolved);

@@ -31,6 +31,10 @@ lathe_status bundles_look(const char *path, const char *key,
                           struct signature *signature, struct intake **intake,
                           const struct bundle **bundle, struct error *err);
 
+/* `word` takes the place of an experiment: LATHE_EINVAL for a file that can be neither
+ * that nor a bundle, with what it looks like; *is_bundle tells which it is. */
+lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err);
+
 /* What takes the place of the words of a command line. */
 struct bundle_use {
     char *experiment, *checkpoint; /* in the store; the latter NULL: it has none */

@@ -252,6 +252,9 @@ int command_inspect(int argc, char **argv) {
     else if (code == 0)
         code = registry_is_path(word) ? inspect_path(word, is_json, &err)
                                       : inspect_name(word, paths.items, is_json, &err);
+    if (err.status == LATHE_EMISSING && intake_guess(word))
+        error_help(&err, "\"%.200s\" is a file, and looks like %s", word,
+                   intake_guess(word));
     if (err.status != LATHE_OK) command_print_error(&err);
     arguments_finish(&arguments);
     return code;

@@ -21,6 +21,7 @@ struct packing {
     const char *source, *output, *limit, *checkpoint, *key;
     struct words plugin_paths;
     int is_json;
+    char *run, *state; /* RUN and CHECKPOINT by their names under runs/ */
     char *resolved;    /* of a run: what takes the place of `source` */
     struct json *root; /* … and what is in it */
     const char **paths;
@@ -56,6 +57,14 @@ static int read_limit(const char *text, int64_t *limit, struct error *err) {
             return 0;
         }
     return refuse_limit(text, err);
+}
+
+/* As `resume` takes them: "latest". */
+static void find_runs(struct packing *p) {
+    p->run = runs_named(p->source);
+    p->state = p->checkpoint ? runs_named(p->checkpoint) : NULL;
+    if (p->run) p->source = p->run;
+    if (p->state) p->checkpoint = p->state;
 }
 
 /* A run is packed as what it ran, with the plugins that it ran with. */
@@ -189,11 +198,14 @@ int command_pack(int argc, char **argv) {
         code = arguments_only_word(&arguments, "pack", "an experiment file, or a run",
                                    &p.source, &err);
     if (!code) code = read_limit(p.limit, &limit, &err);
-    if (!code && runs_is_run(p.source)) code = read_run(&p, &err);
+    if (!code) find_runs(&p);
+    if (!code && p.run) code = read_run(&p, &err);
     if (!code) code = pack(&p, &arguments, limit, &err);
     if (code) command_print_error(&err);
     free(p.paths);
     free(p.resolved);
+    free(p.run);
+    free(p.state);
     json_close(p.root);
     arguments_finish(&arguments);
     return code;

@@ -9,6 +9,7 @@
 #include "base/duration.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "bundle/aside.h"
 #include "commands/again.h"
 #include "commands/commands.h"
 #include "commands/needs.h"
@@ -17,6 +18,7 @@
 #include "commands/turn.h"
 
 #define EXIT_DIFFER 1
+#define ASIDE ".reproduce-"
 #define ENDLESS "1000000h" /* a century */
 
 struct reproduction {
@@ -34,8 +36,8 @@ struct reproduction {
     const char **overrides; /* what keeps a time from ending it, then the original's */
     char *until;            /* the former */
     bool is_timed;
-    char *parent, *fresh;
-    bool is_made;         /* parent is ours */
+    char *fresh;
+    struct aside aside;   /* which holds that, unless DIR was given */
     struct json *changed; /* since the first time */
     struct again again;
 };
@@ -145,33 +147,63 @@ static int plan_end(struct reproduction *r, struct error *err) {
 
 /* ---- where, and with which plugins ---- */
 
+/* Is the directory, which need not be there, the run's or below it? */
+static bool is_inside(const char *directory, const char *run) {
+    char *whole = realpath(run, NULL), *at = text_copy(directory);
+    bool is_it = false;
+    while (whole && at && !is_it) {
+        char *real = realpath(at, NULL);
+        is_it = real && !strncmp(real, whole, strlen(whole)) &&
+                (!real[strlen(whole)] || real[strlen(whole)] == '/');
+        char *above = real ? NULL : path_directory(at);
+        const bool is_top = real || (above && !strcmp(above, at));
+        free(real);
+        free(at);
+        at = is_top ? NULL : above;
+        if (is_top) free(above);
+    }
+    free(whole);
+    free(at);
+    return is_it;
+}
+
 /* Beside the run, where there was room for one; or else where temporary files go. Its
  * parent is never called "runs", so "latest" stays what it is. */
 static lathe_status make_place(struct reproduction *r, struct error *err) {
     if (r->directory) {
+        if (is_inside(r->directory, r->original.side.run)) {
+            fail(err, LATHE_ECREATE, "it is in the run that is done again");
+            error_where(err, "-o %s", r->directory);
+            error_help(err, "a run's directory holds that run alone: name another");
+            return LATHE_ECREATE;
+        }
         r->fresh = text_copy(r->directory);
         return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
     }
     char *run = r->original.bundle.folder ? NULL : realpath(r->original.side.run, NULL);
     char *beside = path_directory(run ? run : "./bundle");
-    free(run);
-    r->parent = text_make("%s/.reproduce-XXXXXX", beside ? beside : ".");
-    free(beside);
-    r->is_made = r->parent && mkdtemp(r->parent);
-    if (r->parent && !r->is_made) {
-        free(r->parent);
-        r->parent = text_make("%s/lathe-reproduce-XXXXXX", file_temporary());
-        r->is_made = r->parent && mkdtemp(r->parent);
+    /* What is kept has a name that no later one takes for a leftover. */
+    const char *kind = r->is_kept ? ".reproduced-" : ASIDE;
+    lathe_status status = fail(err, LATHE_ENOMEM, "no memory for a path");
+    if (beside) {
+        aside_sweep(beside, ASIDE);
+        status = aside_open(beside, kind, &r->aside, err);
     }
-    if (r->parent && !r->is_made)
-        return fail(err, LATHE_ECREATE, "cannot make \"%s\": %s", r->parent,
-                    strerror(errno));
-    r->fresh = r->is_made ? path_join(r->parent, "run") : NULL;
+    if (status == LATHE_ECREATE) {
+        aside_sweep(file_temporary(), ASIDE);
+        status = aside_open(file_temporary(), kind, &r->aside, err);
+    }
+    free(beside);
+    free(run);
+    if (status) return status;
+    *err = (struct error){0};
+    r->fresh = path_join(r->aside.path, "run");
     return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
 }
 
-static void leave_place(const struct reproduction *r) {
-    if (r->is_made && !r->is_kept) file_remove_tree(r->parent);
+static void leave_place(struct reproduction *r) {
+    if (r->is_kept) aside_keep(&r->aside);
+    aside_close(&r->aside);
 }
 
 static bool has_other_data(const struct words *overrides) {
@@ -201,6 +233,7 @@ static int prepare(struct reproduction *r, struct error *err) {
                                 has_other_data(&r->original.overrides),
                             &r->changed, err);
     if (!status) status = make_place(r, err);
+    r->again.aside = &r->aside;
     r->again.kept = json_get(r->original.side.receipt, "checkpoints");
     r->again.weights = json_make_list();
     return error_exit_code(status);
@@ -258,7 +291,7 @@ static void write_verdict(const struct reproduction *r, const struct json *repor
 static bool write_json(const struct reproduction *r, const struct json *report,
                        bool is_identical, struct text *text) {
     struct json *root = json_make_map();
-    const bool is_there = !r->is_made || r->is_kept;
+    const bool is_there = !r->aside.path || r->is_kept;
     bool is_whole =
         root && json_put(root, "identical", json_make_truth(is_identical)) &&
         json_put(root, "run", json_make_text(r->original.name)) &&
@@ -297,17 +330,18 @@ static int judge(struct reproduction *r, struct error *err) {
     else
         fputs(text.data, output_file());
     text_finish(&text);
-    if (r->is_made && r->is_kept && !r->is_quiet)
-        fprintf(stderr, "kept: %s\n", r->fresh);
+    if (r->aside.path && r->is_kept) fprintf(stderr, "kept: %s\n", r->fresh);
     return code;
 }
 
 static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
-    struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
-                        .verbosity = r->verbosity,
-                        .run = again_run,
-                        .run_context = &r->again};
+    struct turn turn = {
+        .is_quiet = r->is_quiet || r->is_json,
+        .passing = r->aside.path && !r->is_kept ? path_name(r->aside.path) : NULL,
+        .verbosity = r->verbosity,
+        .run = again_run,
+        .run_context = &r->again};
     lathe_session_options options = {
         .experiment = r->original.source,
         .overrides = r->overrides,
@@ -334,12 +368,11 @@ static void finish(struct reproduction *r) {
     free(r->search);
     free(r->overrides);
     free(r->until);
-    free(r->parent);
     free(r->fresh);
 }
 
 int command_reproduce(int argc, char **argv) {
-    struct reproduction r = {0};
+    struct reproduction r = {.aside = ASIDE_NONE};
     struct error err = {0};
     const struct flag flags[] = {{"--steps", "N", .value = &r.steps},
                                  {"-o", "DIR", .value = &r.directory},

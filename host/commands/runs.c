@@ -37,6 +37,14 @@ int runs_path(const char *word, char **path, struct error *err) {
     return error_exit_code(LATHE_ENOTFOUND);
 }
 
+char *runs_named(const char *word) {
+    char *path = NULL;
+    if (access(word, F_OK) || is_directory(word)) runs_path(word, &path, NULL);
+    if (path && runs_is_run(path)) return path;
+    free(path);
+    return NULL;
+}
+
 bool runs_is_run(const char *directory) {
     char *path = path_join(directory, "resolved.json");
     bool is_there = path && !access(path, F_OK);

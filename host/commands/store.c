@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/trust.h"
 #include "bundle/shelf.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
@@ -104,6 +105,14 @@ static lathe_status remove_item(const struct keeping *k, const struct shelf_item
     return status;
 }
 
+/* Named twice is removed once. */
+static bool is_named_before(const struct keeping *k, const struct words *ids,
+                            size_t index, const struct shelf_item *item) {
+    for (size_t i = 0; i < index; i++)
+        if (find_item(k, ids->items[i], NULL) == item) return true;
+    return false;
+}
+
 static lathe_status prune(const struct keeping *k, const struct words *ids,
                           struct error *err) {
     const time_t oldest = time(NULL) - (time_t)k->days * DAY_SECONDS;
@@ -112,7 +121,9 @@ static lathe_status prune(const struct keeping *k, const struct words *ids,
     if (swept) printf("removed what %d interrupted processes left\n", swept);
     for (size_t i = 0; i < ids->count && !status; i++) {
         const struct shelf_item *item = find_item(k, ids->items[i], err);
-        status = item ? remove_item(k, item, err) : err->status;
+        status = !item                              ? err->status
+                 : is_named_before(k, ids, i, item) ? LATHE_OK
+                                                    : remove_item(k, item, err);
     }
     for (size_t i = 0; i < k->list.count && !ids->count && !status; i++)
         if (k->is_all || k->list.items[i].used < oldest)
@@ -146,6 +157,9 @@ static int keep(struct keeping *k, const struct words *words, struct error *err)
     if (is_list && words->count > 1)
         return refuse(err, "\"%s\" is one too many", words->items[1]);
     lathe_status status = shelf_read(k->place, &k->list, err);
+    struct error trust = {0};
+    if (!access(k->place, F_OK) && trust_check_folder(k->place, &trust))
+        fprintf(stderr, "lathe: warning: %s; %s\n", trust.what, trust.help);
     const struct words ids = {words->items + 1, words->count - 1};
     if (!status) status = is_list ? list(k, err) : prune(k, &ids, err);
     return error_exit_code(status);

@@ -75,14 +75,14 @@ static void save(int number) {
 
 /* Also where a shell had SIGINT ignored, as for a job in the background: who sends it
  * all the same wants the run to end. */
-static void catch_signals(void) {
+static void catch_signals(bool goes_on) {
     struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
     sigset_t both;
     sigemptyset(&action.sa_mask);
     sigemptyset(&both);
     sigaddset(&both, SIGINT);
     sigaddset(&both, SIGTERM);
-    is_interactive = isatty(STDERR_FILENO);
+    is_interactive = goes_on && isatty(STDERR_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGALRM, &action, NULL); /* --time-limit */
@@ -112,7 +112,12 @@ static void print_log(void *context, int32_t level, const char *text) {
     const char *prefix = level == LATHE_LOG_ERROR     ? "lathe: "
                          : level == LATHE_LOG_WARNING ? "lathe: warning: "
                                                       : "";
-    fprintf(stderr, "%s%s%s\n", turn->is_terminal ? "\r\033[K" : "", prefix, text);
+    size_t length = strlen(text);
+    const char *gone = turn->passing ? strstr(text, turn->passing) : NULL;
+    while (gone && gone > text && *gone != ';') gone--;
+    if (gone && gone > text) length = (size_t)(gone - text);
+    fprintf(stderr, "%s%s%.*s\n", turn->is_terminal ? "\r\033[K" : "", prefix,
+            (int)length, text);
 }
 
 /* Nobody reads, or the disk is full: the run ends at the next boundary. */
@@ -187,6 +192,7 @@ static int judge(struct turn *turn, lathe_session *session, lathe_status status)
     const int number = turn->output_error ? turn->output_error : turn->trace.number;
     if (status >= 0) return stop_code(lathe_reason(session));
     command_take_error(&error, lathe_last_error(session));
+    if (turn->passing && strstr(error.help, turn->passing)) error.help[0] = '\0';
     const int code = error_exit_code(status);
     /* Stopped for want of a reader, a session says so in words of its own. */
     if (!number || status != LATHE_EIO) print_failure(turn, &error, code);
@@ -238,7 +244,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     options->try_library = trial_run;
     if (trace_open(&turn->trace, &error) != LATHE_OK)
         return refuse(turn, &error, error_exit_code(error.status));
-    catch_signals();
+    catch_signals(!turn->passing);
     begin_time_limit(turn->time_limit);
     crash_watch(&running, turn->is_json ? fileno(output_file()) : -1);
     lathe_status status = lathe_open(options, &running, &failure);

@@ -14,7 +14,8 @@
 
 struct turn {
     int is_json, is_quiet, verbosity;
-    double time_limit; /* seconds; 0: none */
+    double time_limit;   /* seconds; 0: none */
+    const char *passing; /* in the path of a run that will not stay: is not told */
     struct trace trace;
     /* Takes the place of lathe_run; NULL: that. */
     lathe_status (*run)(void *context, lathe_session *session);

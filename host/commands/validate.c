@@ -99,10 +99,14 @@ static int validate(const char *source, const struct words *overrides,
     struct registry *registry = NULL;
     struct experiment *experiment = NULL;
     struct bundle_use use = {0};
-    const bool is_bundle = intake_is_bundle(source);
-    lathe_status status = is_bundle ? bundles_use(source, flags, plugin_paths,
-                                                  overrides, is_json, &use, &errors)
-                                    : LATHE_OK;
+    struct error err = {0};
+    bool is_bundle;
+    lathe_status status = bundles_recognise(source, &is_bundle, &err);
+    if (status)
+        *errors_add(&errors) = err;
+    else if (is_bundle)
+        status =
+            bundles_use(source, flags, plugin_paths, overrides, is_json, &use, &errors);
     if (status == LATHE_OK)
         status = is_bundle
                      ? open_experiment(use.experiment, use.overrides, use.plugin_paths,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bundle/content.h"
 #include "bundle/machine.h"
 #include "bundle/outside.h"
 #include "commands/bundles.h"
@@ -27,14 +28,16 @@ static void look_for_data(const struct bundle *bundle, const struct bundle_flags
     }
 }
 
-/* What is missing alone is 66, what cannot be is 69. */
+/* What nobody can run is 65, what this machine cannot 69, what is missing alone 66. */
 static int exit_code(const struct verdict *verdict) {
-    int code = error_exit_code(verdict->damage.status);
+    lathe_status worst = verdict->damage.status;
     for (size_t i = 0; i < verdict->reasons.count && !verdict->damage.status; i++) {
         const lathe_status status = verdict->reasons.items[i].status;
-        if (!code || status == LATHE_EMISSING) code = error_exit_code(status);
+        if (!worst || status == LATHE_EDATA ||
+            (status == LATHE_EMISSING && worst != LATHE_EDATA))
+            worst = status;
     }
-    return code;
+    return error_exit_code(worst);
 }
 
 static void add_error(const struct error *error, struct text *text) {
@@ -94,12 +97,24 @@ static void look_at_policy(const struct signature *signature, struct errors *rea
     if (signature->decision == KEYS_REFUSE) *errors_add(reasons) = signature->reason;
 }
 
+/* Every file, and then what they are. */
+static lathe_status look_inside(struct intake *intake, struct verdict *verdict) {
+    struct content *content = NULL;
+    lathe_status status = content_open(verdict->bundle, &content, &verdict->damage);
+    if (status) return status;
+    const struct intake_sink sink = content_sink(content);
+    status = intake_files(intake, &sink, &verdict->damage);
+    if (!status) content_check(content, &verdict->reasons);
+    content_close(content);
+    return status;
+}
+
 static void look(const char *path, const char *key, const struct bundle_flags *flags,
                  struct intake **intake, struct verdict *verdict) {
     if (bundles_look(path, key, &verdict->signature, intake, &verdict->bundle,
                      &verdict->damage))
         return;
-    if (intake_files(*intake, NULL, &verdict->damage)) return;
+    if (look_inside(*intake, verdict)) return;
     look_at_policy(&verdict->signature, &verdict->reasons);
     machine_check(verdict->bundle, &verdict->reasons);
     look_for_data(verdict->bundle, flags, &verdict->reasons);

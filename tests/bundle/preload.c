@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* To be loaded before others: what a machine does at its worst.
  *
- *     KILL_AT=n    the process is killed (SIGKILL) before its n-th call that changes
- * the
- *                  file system under UNDER
+ *     KILL_AT=n    the process is killed before its n-th call that changes the file
+ *                  system under UNDER: by SIGKILL, or the signal KILL_WITH
  *     FULL_AT=n    from its n-th write on, there is no space left there
  *     SHUFFLE=n    directories are read in another order for each n */
 #include <dirent.h>
@@ -18,12 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int kill_at, full_at;
+static int kill_at, kill_with = SIGKILL, full_at;
 static int changes, writes;
 static const char *under;
 
 __attribute__((constructor)) static void begin(void) {
     const char *kill = getenv("KILL_AT"), *full = getenv("FULL_AT");
+    if (getenv("KILL_WITH")) kill_with = atoi(getenv("KILL_WITH"));
     kill_at = kill ? atoi(kill) : 0;
     full_at = full ? atoi(full) : 0;
     under = getenv("UNDER");
@@ -47,7 +47,7 @@ static int is_path_under(int folder, const char *path) {
 }
 
 static void note_change(int is_there) {
-    if (is_there && ++changes == kill_at) raise(SIGKILL);
+    if (is_there && ++changes == kill_at) raise(kill_with);
 }
 
 int openat(int folder, const char *path, int flags, ...) {

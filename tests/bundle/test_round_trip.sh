@@ -119,8 +119,10 @@ holds 'the same weights' test "$(weights ../plain)" = "$(weights with-mine)"
 cp -r ../gone zeros && head -c 150M /dev/zero >zeros/data/train.csv
 try 78 "$LATHE" pack zeros/points.json --with-data all -o never.lathe --plugin-path "$BUILD/plugins"
 has err 'more than 200 times its size'
+has err 'where: '
+has err zeros/data/train.csv
 has err '--with-data LIMIT'
-holds 'no file' test ! -e never.lathe -a -z "$(find . -maxdepth 1 -name '.never*')"
+holds 'no file' test ! -e never.lathe -a -z "$(find . -maxdepth 1 -name '.pack-*')"
 rm -r zeros
 # Nor what tells of this machine.
 try 78 "$LATHE" pack ../gone/points.json --plugin-path "$BUILD/plugins" \

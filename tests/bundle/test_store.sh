@@ -102,6 +102,25 @@ if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
     chmod -R u+w theirs
 fi
 
+# A store that others may write to: whoever uses a bundle from it is told, each time.
+try 0 "$LATHE" run x.lathe --quiet --run-dir trusted
+chmod 777 "$store"
+for command in 'run x.lathe --run-dir never' 'validate x.lathe' 'unpack x.lathe' 'resume trusted' \
+    'eval trusted' 'reproduce trusted'; do
+    # shellcheck disable=SC2086
+    try 77 "$LATHE" $command
+    has err 'can be written by anybody (mode 0777)'
+    has err 'help: run: chmod o-w'
+done
+try 0 "$LATHE" store list
+has err 'can be written by anybody'
+chmod 700 "$store"
+inner=$(dirname "$(find "$store" -name adamw.so)")
+chmod 777 "$inner"
+try 0 "$LATHE" run x.lathe --quiet --run-dir again
+has err 'changed in the store'
+holds 'nobody else can' test -z "$(find "$store" -perm /022)"
+
 # A small file system, where it can be mounted.
 if [[ $(id -u) == 0 ]] && mkdir small && mount -t tmpfs -o size=200k lathe small 2>/dev/null; then
     try 74 "$LATHE" unpack x.lathe --store small/store
@@ -111,6 +130,16 @@ if [[ $(id -u) == 0 ]] && mkdir small && mount -t tmpfs -o size=200k lathe small
 fi
 
 # What there is, and away with it.
+gone=$store/sha256-$(printf '%064d' 0)
+ln -s nowhere "$gone"
+try 0 "$LATHE" store list
+has out '0000000000000000'
+try 0 "$LATHE" store prune 0000 0000
+holds 'the link is gone' test ! -L "$gone"
+holds 'once' test "$(grep -c removed out)" = 1
+mkdir elsewhere && chmod 500 elsewhere && ln -s "$PWD/elsewhere" "$gone"
+try 0 "$LATHE" store prune sha256-0000
+holds 'the link alone' test ! -L "$gone" -a "$(stat -c %a elsewhere)" = 500
 try 0 "$LATHE" store list
 has out 'points'
 has err '1 bundles in'

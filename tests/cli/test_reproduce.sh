@@ -60,10 +60,20 @@ is out 'identical: 25 steps, 7 records, weights after step 20'
 try 0 "$LATHE" reproduce first --quiet --steps 10 -o kept
 has kept/status.json '"reason": "interrupted"'
 try 73 "$LATHE" reproduce first --quiet -o kept
+for inside in first first/again first/../first/checkpoints/x/y; do
+    try 73 "$LATHE" reproduce first -o runs/$inside
+    has err 'it is in the run that is done again'
+done
+try 0 "$LATHE" reproduce first
+has err 'completed: '
+lacks err .reproduce- # which is gone
+try 0 "$LATHE" reproduce first --quiet --keep
+has err 'kept: '
+rm -r runs/.reproduced-*
 try 0 "$LATHE" reproduce first --keep
 has err 'kept: '
 holds 'it is there' test -e "$(sed -n 's/^kept: //p' err)/receipt.json"
-rm -r runs/.reproduce-*
+rm -r runs/.reproduced-*
 for wrong in 0 x 41 4; do
     try 64 "$LATHE" reproduce first --steps $wrong
     has err 'where: --steps'
@@ -122,6 +132,27 @@ for damage in 's/lathe.receipt.1/lathe.receipt\/2/' '$d' 's/"plugins": \[/"plugi
     has err 'receipt.json'
     cp bak $receipt
 done
+# damaged SCRIPT MEMBER TEXT: what is told of it
+damaged() {
+    sed -i "$1" $receipt
+    try 65 "$LATHE" reproduce first
+    has err "where: runs/first/receipt.json: $2"
+    has err "$3 was expected"
+    has err 'help: put it back as the run left it'
+    cp bak $receipt
+}
+damaged '0,/"step": [0-9]*/s//"step": -1/' step '-1; a whole number, 0 or more'
+damaged '0,/"step": [0-9]*/s//"step": 1/' checkpoints.0.step "up to 1, the run's last step,"
+damaged '/"checkpoints"/,$s/"step": 40/"step": "40"/' checkpoints '"40"; a whole number, 0 or more'
+damaged 's/"reason": .*/"reason": 4,/' reason '4; text that is not empty'
+damaged 's/"kind": "model"/"kind": "modl"/' plugins.1.kind '"modl"; a kind of plugins'
+damaged '/"plugins"/,$s/"sha256": .*/"sha256": "0"/' plugins.0.sha256 '"0"; a SHA-256 in 64 small hexadecimal digits'
+damaged '/"data"/,$s/"path": .*/"path": [],/' data.0.path '[]; text that is not empty'
+damaged 's/"experiment": .*/"experiment": true,/' experiment 'true; a SHA-256 in 64 small hexadecimal digits'
+damaged 's/"environment": {/"environment": 1, "x": {/' environment '1; an object'
+damaged 's/"rows": [0-9]*/"rows": 0.5/' metrics.rows '0.5; a whole number, 0 or more'
+damaged 's/"weights": {/"weights": 1, "x": {/' weights '1; an object'
+damaged 's/"data": \[/"data": {}, "x": [/' data '{}; a list'
 rm $receipt
 try 66 "$LATHE" reproduce first
 has err 'lathe resume runs/first ends it'

@@ -10,7 +10,7 @@
 
 #include "archive_tar.h"
 #include "base/file.h"
-#include "bundle/shelf_parts.h"
+#include "bundle/tree.h"
 
 static lathe_status fail_tree(const struct tree *tree, const char *name,
                               struct error *err) {
@@ -40,7 +40,7 @@ static int enter_folder(int folder, const char *path) {
 
 static lathe_status open_file(struct tree *tree, const char *path, struct error *err) {
     const char *name = strrchr(path, '/');
-    const int folder = enter_folder(tree->folder, path);
+    const int folder = enter_folder(tree->aside->folder, path);
     if (folder >= 0)
         tree->fd = file_keep_clear(
             openat(folder, name ? name + 1 : path,
@@ -62,6 +62,7 @@ static lathe_status add(void *context, const void *bytes, size_t count,
                         struct error *err) {
     struct tree *tree = context;
     tree->left -= (int64_t)count;
+    if (aside_is_told(tree->aside)) return fail(err, LATHE_EIO, "it was told to end");
     if (tree->left < 0) return fail(err, LATHE_EDATA, "more came than was announced");
     return file_write(tree->fd, bytes, count, tree->path, err);
 }
@@ -132,7 +133,8 @@ int64_t tree_count(int folder) {
     for (const struct dirent *item; count >= 0 && (item = readdir(listing));) {
         struct stat info;
         if (is_dots(item->d_name)) continue;
-        if (fstatat(folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW)) {
+        if (fstatat(folder, item->d_name, &info, AT_SYMLINK_NOFOLLOW) ||
+            info.st_mode & (S_IWGRP | S_IWOTH)) {
             count = -1;
         } else if (S_ISDIR(info.st_mode)) {
             const int inner = open_inner(folder, item->d_name);
@@ -145,19 +147,4 @@ int64_t tree_count(int folder) {
     }
     closedir(listing);
     return count;
-}
-
-void tree_clear(int folder) {
-    (void)!fchmod(folder, 0700);
-    DIR *listing = list_folder(folder);
-    for (const struct dirent *item; listing && (item = readdir(listing));) {
-        if (is_dots(item->d_name)) continue;
-        const int inner = open_inner(folder, item->d_name);
-        if (inner >= 0) {
-            tree_clear(inner);
-            close(inner);
-        }
-        unlinkat(folder, item->d_name, inner >= 0 ? AT_REMOVEDIR : 0);
-    }
-    if (listing) closedir(listing);
 }

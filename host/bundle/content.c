@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "bundle/content.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "bundle/content_parts.h"
+#include "bundle/tree.h"
+#include "bundle/uses.h"
+
+#define ASIDE "lathe-verify-"
+
+struct content {
+    const struct bundle *bundle;
+    struct aside aside;
+    struct tree tree;
+    char *folder;   /* as it is called without links */
+    bool is_wanted; /* the file that comes: its bytes are looked at */
+};
+
+/* ---- taking it in ---- */
+
+static bool is_plugins(const char *path) {
+    return !strncmp(path, "plugins/", strlen("plugins/"));
+}
+
+/* Data was compared with its digest, and nobody looks into it: an empty file will
+ * do. */
+static lathe_status begin(void *context, const struct bundle_file *file,
+                          struct error *err) {
+    struct content *content = context;
+    content->is_wanted =
+        is_plugins(file->path) || !strcmp(file->path, BUNDLE_EXPERIMENT);
+    return tree_sink(&content->tree).begin(&content->tree, file, err);
+}
+
+static lathe_status add(void *context, const void *bytes, size_t count,
+                        struct error *err) {
+    struct content *content = context;
+    if (content->is_wanted)
+        return tree_sink(&content->tree).add(&content->tree, bytes, count, err);
+    return aside_is_told(&content->aside) ? fail(err, LATHE_EIO, "it was told to end")
+                                          : LATHE_OK;
+}
+
+static lathe_status end(void *context, struct error *err) {
+    struct content *content = context;
+    (void)err;
+    tree_end(&content->tree);
+    return LATHE_OK;
+}
+
+struct intake_sink content_sink(struct content *content) {
+    return (struct intake_sink){content, begin, add, end};
+}
+
+static int64_t count_bytes(const struct bundle *bundle) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < bundle->file_count; i++)
+        if (is_plugins(bundle->files[i].path)) bytes += bundle->files[i].size;
+    return bytes;
+}
+
+static lathe_status prepare(struct content *content, struct error *err) {
+    const char *place = file_temporary();
+    aside_sweep(place, ASIDE);
+    lathe_status status = aside_open(place, ASIDE, &content->aside, err);
+    if (!status)
+        status =
+            aside_check_room(&content->aside, place, count_bytes(content->bundle), err);
+    if (status) {
+        error_help(err, "TMPDIR says where temporary files go");
+        return status;
+    }
+    content->tree = (struct tree){&content->aside, place, 0600, -1, 0};
+    content->folder = realpath(content->aside.path, NULL);
+    if (content->folder && !mkdirat(content->aside.folder, "plugins", 0700))
+        return LATHE_OK;
+    return fail(err, LATHE_ECREATE, "cannot write in \"%.400s\": %s", place,
+                strerror(errno));
+}
+
+lathe_status content_open(const struct bundle *bundle, struct content **content,
+                          struct error *err) {
+    struct content *made = calloc(1, sizeof *made);
+    *content = NULL;
+    if (!made) return fail(err, LATHE_ENOMEM, "out of memory");
+    *made = (struct content){.bundle = bundle, .aside = ASIDE_NONE, .tree = {.fd = -1}};
+    lathe_status status = prepare(made, err);
+    if (status)
+        content_close(made);
+    else
+        *content = made;
+    return status;
+}
+
+void content_close(struct content *content) {
+    if (!content) return;
+    tree_end(&content->tree);
+    aside_close(&content->aside);
+    free(content->folder);
+    free(content);
+}
+
+/* ---- the experiment ---- */
+
+struct settings {
+    const struct content *content;
+    struct json *seen; /* {setting: path in the bundle} */
+    struct errors *faults;
+};
+
+static const struct bundle_file *find_data(const struct bundle *bundle,
+                                           const char *path) {
+    const struct bundle_file *file = bundle_find(bundle, path);
+    for (size_t i = 0; i < bundle->outside_count && !file; i++)
+        if (!strcmp(bundle->outside[i].path, path)) file = &bundle->outside[i];
+    return file;
+}
+
+static lathe_status look_at_path(void *context, const char *setting,
+                                 struct json *value) {
+    const struct settings *settings = context;
+    const size_t length = strlen(settings->content->folder);
+    const char *path = json_text(value);
+    const bool is_inside =
+        !strncmp(path, settings->content->folder, length) && path[length] == '/';
+    if (is_inside) path += length + 1;
+    if (is_inside && find_data(settings->content->bundle, path))
+        return json_put(settings->seen, setting, json_make_text(path)) ? LATHE_OK
+                                                                       : LATHE_ENOMEM;
+    struct error *err = errors_add(settings->faults);
+    fail(err, LATHE_EDATA, "\"%.400s\" is not among the files of the bundle", path);
+    error_where(err, "%s: %s", BUNDLE_EXPERIMENT, setting);
+    return LATHE_OK;
+}
+
+/* Where the data of a bundle is found, its setting is overridden: no other may be. */
+static void look_at_users(const struct settings *settings,
+                          const struct bundle_file *files, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
+            const char *setting = json_text(json_at(files[i].used_by, k));
+            const char *path = json_text(json_get(settings->seen, setting));
+            if (!strcmp(path, files[i].path)) continue;
+            struct error *err = errors_add(settings->faults);
+            fail(err, LATHE_EDATA,
+                 "bundle.json says that \"%.200s\" is for %.150s, which names %s%.100s",
+                 files[i].path, setting, *path ? "" : "no file", path);
+            error_where(err, "%s", BUNDLE_JSON);
+        }
+}
+
+static lathe_status look_at_use(void *context, const char *stage,
+                                const struct use *use) {
+    const struct settings *settings = context;
+    const struct manifest *manifest = use->manifest;
+    const char *folder = settings->content->folder;
+    const char *kind = manifest_kind_name(manifest->kind);
+    if (!strncmp(manifest->library_path, folder, strlen(folder)) ||
+        bundle_has_plugin(settings->content->bundle, kind, manifest->name))
+        return LATHE_OK; /* what is wrong with one that it has was told */
+    struct error *err = errors_add(settings->faults);
+    fail(err, LATHE_EMISSING, "%s/%s is used, and is not in the bundle", kind,
+         manifest->name);
+    error_where(err, "%s: %s%s", BUNDLE_EXPERIMENT, stage, use->path);
+    error_help(err, "one that is installed here would be taken: %s",
+               manifest->library_path);
+    return LATHE_OK;
+}
+
+/* A plugin that was found wanting need not be told of twice. */
+static void take_faults(const struct errors *from, bool is_told,
+                        struct errors *faults) {
+    for (size_t i = 0; i < from->count; i++) {
+        if (is_told && from->items[i].status == LATHE_EMISSING) continue;
+        *errors_add(faults) = from->items[i];
+    }
+}
+
+static void check_experiment(const struct content *content,
+                             const struct registry *registry, struct errors *faults) {
+    const bool is_told = faults->count > 0;
+    char *path = path_join(content->folder, BUNDLE_EXPERIMENT);
+    struct experiment *experiment = NULL;
+    struct errors own = {0};
+    struct settings settings = {content, json_make_map(), faults};
+    lathe_status status = LATHE_ENOMEM;
+    if (path && settings.seen)
+        status = experiment_open(path, NULL, registry, &experiment, &own);
+    take_faults(&own, is_told, faults);
+    if (!status) status = uses_each(experiment, &settings, look_at_use);
+    if (!status) status = uses_each_path(experiment, &settings, look_at_path);
+    if (!status) {
+        const struct bundle *bundle = content->bundle;
+        look_at_users(&settings, bundle->files, bundle->file_count);
+        look_at_users(&settings, bundle->outside, bundle->outside_count);
+    } else if (!own.count) {
+        fail(errors_add(faults), LATHE_ENOMEM, "out of memory");
+    }
+    experiment_close(experiment);
+    json_close(settings.seen);
+    errors_finish(&own);
+    free(path);
+}
+
+/* ---- the whole ---- */
+
+/* `from` becomes `to` wherever it stands. */
+static void replace(char *text, size_t size, const char *from, const char *to) {
+    for (char *at; (at = strstr(text, from));) {
+        char *rest = text_copy(at + strlen(from));
+        if (!rest) return;
+        snprintf(at, size - (size_t)(at - text), "%s%s", to, rest);
+        free(rest);
+    }
+}
+
+/* The folder is gone before anybody reads of it. */
+static void forget_folder(const char *folder, struct error *err) {
+    char *inside = text_make("%s/", folder);
+    const char *const names[][2] = {{inside ? inside : folder, ""},
+                                    {folder, "the bundle"}};
+    for (size_t i = 0; i < 2; i++) {
+        replace(err->what, sizeof err->what, names[i][0], names[i][1]);
+        replace(err->where, sizeof err->where, names[i][0], names[i][1]);
+        replace(err->help, sizeof err->help, names[i][0], names[i][1]);
+    }
+    free(inside);
+}
+
+/* Data by its digest is somewhere else; what names it must be sound all the same. */
+static lathe_status place_outside(struct content *content, struct error *err) {
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < content->bundle->outside_count && !status; i++) {
+        status = begin(content, &content->bundle->outside[i], err);
+        tree_end(&content->tree);
+    }
+    return status;
+}
+
+void content_check(struct content *content, struct errors *faults) {
+    char *plugins = path_join(content->folder, "plugins");
+    const char *const paths[] = {plugins, NULL};
+    struct registry *registry = NULL;
+    struct error err = {0};
+    struct errors own = {0};
+    lathe_status status = plugins ? place_outside(content, &err)
+                                  : fail(&err, LATHE_ENOMEM, "out of memory");
+    if (!status) status = registry_open(paths, NULL, &registry, &err);
+    if (status) {
+        *errors_add(&own) = err;
+    } else {
+        content_check_plugins(content->bundle, content->folder, registry, &own);
+        check_experiment(content, registry, &own);
+    }
+    for (size_t i = 0; i < own.count; i++) {
+        struct error *fault = &own.items[i];
+        forget_folder(content->folder, fault);
+        if (fault->status == LATHE_EINVAL || fault->status == LATHE_ENOTFOUND)
+            fault->status = LATHE_EDATA; /* of the bundle, not of a user */
+        *errors_add(faults) = *fault;
+    }
+    errors_finish(&own);
+    registry_close(registry);
+    free(plugins);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of content share. */
+#ifndef HOST_BUNDLE_CONTENT_PARTS_H
+#define HOST_BUNDLE_CONTENT_PARTS_H
+
+#include "bundle/bundle.h"
+#include "registry.h"
+
+/* Is each plugin that bundle.json names in the folder, as it says, and no other? */
+void content_check_plugins(const struct bundle *bundle, const char *folder,
+                           const struct registry *registry, struct errors *faults);
+
+#endif
