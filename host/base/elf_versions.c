@@ -22,7 +22,8 @@ static lathe_status read_record(const struct elf *elf, uint64_t address, void *r
     return elf_read_at(elf, offset, record, bytes, err);
 }
 
-/* "GLIBC_2.34"; GLIBC_PRIVATE and the like are of no version. */
+/* "GLIBC_2.34", or "GLIBC_2.2.5", of which the last part is left out; GLIBC_PRIVATE and
+ * the like are of no version. */
 static lathe_status take_name(struct versions *v, uint64_t index, struct error *err) {
     static const char prefix[] = "GLIBC_";
     const size_t length = sizeof prefix - 1;
@@ -34,6 +35,9 @@ static lathe_status take_name(struct versions *v, uint64_t index, struct error *
     const size_t count = left < sizeof name - 1 ? (size_t)left : sizeof name - 1;
     lathe_status status = elf_read_at(elf, elf->strings + index, name, count, err);
     if (status || strncmp(name, prefix, length) != 0) return status;
+    char *minor = strchr(name + length, '.'),
+         *patch = minor ? strchr(minor + 1, '.') : NULL;
+    if (patch) *patch = '\0';
     if (text_read_version(name + length, found) &&
         (found[0] > v->newest[0] ||
          (found[0] == v->newest[0] && found[1] > v->newest[1])))

@@ -61,6 +61,18 @@ for folder in "$SOURCE"/tests/formats/[0-9]*; do
     holds 'what was recorded stays' cmp before kept
     has resumed/receipt.json '"reason": "completed"'
     holds 'the average too' test "$(wc -l <resumed/results.csv)" = 5
+
+    # ---- the bundle ----
+    try 0 "$LATHE" inspect bundle.lathe
+    has out 'kept, a bundle of format lathe.bundle/'
+    has out 'machine    x86_64, glibc 2.2 or newer'
+    # A sanitized program has no business with libraries that are not.
+    if [[ -z $SANITIZE && $(uname -m) == x86_64 ]]; then
+        try 0 "$LATHE" verify bundle.lathe
+        has out 'ok: this machine can run it'
+        try 0 "$LATHE" reproduce bundle.lathe
+        has out 'identical: 12 steps, 9 records, weights after step 4, 8, 12'
+    fi
     cd ..
 done
 verdict
