@@ -94,6 +94,8 @@ struct experiment {
     size_t override_count;
     struct experiment **stages; /* after the first, which is this one */
     size_t stage_count;
+    const struct experiment *whole; /* of a stage after the first: whose it is */
+    size_t stage;                   /* from 0 */
     struct json *staged; /* what was written, with the stages; NULL: there are none */
 };
 

@@ -61,24 +61,45 @@ static bool is_within(const char *path, const char *outer) {
            (path[length] == '\0' || path[length] == '.');
 }
 
-const char *experiment_origin(const struct experiment *experiment, const char *path) {
-    struct text canonical = {0};
-    const char *origin = "default";
-    if (experiment->is_seed_drawn && strcmp(path, "seed") == 0) return "drawn";
-    if (experiment_value(experiment->written, path, &canonical) && canonical.data) {
-        /* What is neither overridden nor given is the rest of a default list, one item
-         * of which was overridden. */
-        const bool is_given =
-            experiment_value(experiment->given, canonical.data, NULL) != NULL;
-        if (is_given || experiment->staged) origin = "file";
-        for (size_t i = 0; i < experiment->override_count; i++) {
-            const char *found = experiment->override_paths[i];
-            if (found && (is_within(canonical.data, found) ||
-                          (!is_given && is_within(found, canonical.data))))
-                origin = "command line";
-        }
+/* Who wrote what stands at a place of the file, overrides included. */
+static const char *origin_at(const struct experiment *whole, const char *place) {
+    const bool is_given = experiment_value(whole->given, place, NULL) != NULL;
+    /* What is neither overridden nor given is the rest of a default list, one item of
+     * which was overridden. */
+    const char *origin = is_given ? "file" : "default";
+    for (size_t i = 0; i < whole->override_count; i++) {
+        const char *found = whole->override_paths[i];
+        if (found &&
+            (is_within(place, found) || (!is_given && is_within(found, place))))
+            origin = "command line";
     }
-    text_finish(&canonical);
+    return origin;
+}
+
+/* Where in the file the value at a path was written, the caller's: in the stage, or
+ * outside of all. NULL: nowhere. */
+static char *find_place(const struct experiment *e, const struct experiment *whole,
+                        const char *path) {
+    struct text place = {0};
+    struct json *root =
+        whole->staged && is_within(path, "stages") ? whole->staged : e->written;
+    if (!experiment_value(root, path, &place)) text_finish(&place);
+    if (!place.data || root == whole->staged || !whole->staged) return place.data;
+    char *inner = text_make("stages.%zu.%s", e->stage, place.data);
+    if (inner && experiment_value(whole->staged, inner, NULL)) {
+        text_finish(&place);
+        return inner;
+    }
+    free(inner);
+    return place.data;
+}
+
+const char *experiment_origin(const struct experiment *experiment, const char *path) {
+    const struct experiment *whole = experiment->whole ? experiment->whole : experiment;
+    if (whole->is_seed_drawn && strcmp(path, "seed") == 0) return "drawn";
+    char *place = find_place(experiment, whole, path);
+    const char *origin = place ? origin_at(whole, place) : "default";
+    free(place);
     return origin;
 }
 

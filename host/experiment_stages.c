@@ -127,7 +127,10 @@ void experiment_open_stages(struct opening *opening) {
                                &e->stages[e->stage_count], &errors);
         else
             opening->is_broken = true;
-        if (e->stages[e->stage_count]) e->stage_count++;
+        if (e->stages[e->stage_count]) {
+            e->stages[e->stage_count]->whole = e;
+            e->stages[e->stage_count++]->stage = i;
+        }
         add_errors(opening, i, &errors);
     }
 }

@@ -131,6 +131,36 @@ static void later_overrides_win(void **state) {
     finish(&opened);
 }
 
+static void values_of_stages_know_where_they_were_written(void **state) {
+    static const struct {
+        size_t stage;
+        const char *path, *origin;
+    } expected[] = {
+        {0, "train.until", "command line"}, {0, "train.batch", "file"},
+        {0, "optimizer.lr", "file"},        {0, "stages", "command line"},
+        {1, "train.until", "command line"}, {1, "train.batch", "command line"},
+        {1, "optimizer.lr", "file"},        {1, "train.accumulate", "default"},
+    };
+    struct opened opened;
+    open_well(&opened, *state, WATCHED,
+              OVERRIDES("stages=[{\"train\":{\"until\":\"1ep\"}},{}]",
+                        "stages.1.train.until=2ep", "stages.1.train.batch=7"));
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct experiment *stage =
+            expected[i].stage ? opened.experiment->stages[0] : opened.experiment;
+        assert_string_equal(experiment_origin(stage, expected[i].path),
+                            expected[i].origin);
+    }
+    finish(&opened);
+    /* A part that names its plugin takes the place of the whole. */
+    open_well(&opened, *state, WATCHED,
+              OVERRIDES("stages=[{},{\"optimizer\":{\"use\":\"fancy\"}}]"));
+    assert_string_equal(experiment_origin(opened.experiment->stages[0], "optimizer.lr"),
+                        "default");
+    assert_string_equal(experiment_origin(opened.experiment, "optimizer.lr"), "file");
+    finish(&opened);
+}
+
 static void an_override_leaves_the_given_text_alone(void **state) {
     struct opened opened;
     open_well(&opened, *state, WATCHED, OVERRIDES("optimizer.lr=3"));
@@ -338,6 +368,7 @@ int main(void) {
         cmocka_unit_test(overrides_are_typed_by_what_is_declared),
         cmocka_unit_test(an_overridden_value_is_of_the_command_line_and_no_other),
         cmocka_unit_test(later_overrides_win),
+        cmocka_unit_test(values_of_stages_know_where_they_were_written),
         cmocka_unit_test(an_override_leaves_the_given_text_alone),
         cmocka_unit_test(nested_plugins_have_ids_and_paths_of_their_outer_ones),
         cmocka_unit_test(callbacks_are_addressed_by_id_and_else_by_index),
