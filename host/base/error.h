@@ -23,6 +23,11 @@ struct error {
 __attribute__((format(printf, 3, 4))) lathe_status fail(struct error *err,
                                                         lathe_status status,
                                                         const char *format, ...);
+/* The same for a function that takes the arguments itself, as vprintf. */
+__attribute__((format(printf, 3, 0))) lathe_status fail_list(struct error *err,
+                                                             lathe_status status,
+                                                             const char *format,
+                                                             va_list arguments);
 /* Sets where, or puts "new: " before one that is set. Cleans like fail. */
 __attribute__((format(printf, 2, 3))) void error_where(struct error *err,
                                                        const char *format, ...);

@@ -17,13 +17,11 @@ __attribute__((format(printf, 4, 5))) static void add_fault(const struct plugins
                                                             lathe_status status,
                                                             const char *where,
                                                             const char *format, ...) {
-    char text[480];
+    struct error *err = errors_add(p->faults);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(err, status, format, arguments);
     va_end(arguments);
-    struct error *err = errors_add(p->faults);
-    fail(err, status, "%s", text);
     error_where(err, "%s", where);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle/intake.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,12 +21,10 @@ struct intake {
 
 __attribute__((format(printf, 3, 4))) static lathe_status refuse(
     const struct intake *intake, struct error *err, const char *format, ...) {
-    char text[480];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(err, LATHE_EDATA, format, arguments);
     va_end(arguments);
-    fail(err, LATHE_EDATA, "%s", text);
     error_where(err, "%s", intake->path);
     return LATHE_EDATA;
 }
