@@ -30,10 +30,6 @@ static const struct {
     const struct member *members;
 } lists[] = {{"plugins", of_plugin}, {"data", of_data}, {"checkpoints", of_checkpoint}};
 
-static bool is_digest(const char *text) {
-    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
-}
-
 /* NULL: it is as wanted; else what it has to be. */
 static const char *judge(const struct json *value, enum want want) {
     const enum json_kind kind = json_kind(value);
@@ -52,7 +48,7 @@ static const char *judge(const struct json *value, enum want want) {
             return NULL;
         /* fall through */
     case A_DIGEST:
-        return is_digest(text) ? NULL : "a SHA-256 in 64 small hexadecimal digits";
+        return digest_is_text(text) ? NULL : "a SHA-256 in 64 small hexadecimal digits";
     case A_MAP:
         return kind == JSON_MAP ? NULL : "an object";
     case AT_END:

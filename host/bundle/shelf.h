@@ -10,9 +10,14 @@
 
 #include "bundle/intake.h"
 
+#define SHELF_PREFIX "sha256-"
+
 /* The directory `given`, absolute, or <data>/lathe/bundles of the user; the caller's.
  * LATHE_ENOTFOUND: there is no home. */
 lathe_status shelf_place(const char *given, char **place, struct error *err);
+
+/* The id in the name of a bundle's folder; NULL: that is no such name. Borrowed. */
+const char *shelf_id(const char *name);
 
 /* The bundle's folder, unpacked there unless it was before; what was there is read and
  * compared with its digests, and unpacked anew where it differs (*is_mended, which may

@@ -5,7 +5,6 @@
 
 #include "bundle/shelf.h"
 
-#define SHELF_PREFIX "sha256-"
 #define SHELF_ASIDE ".unpack-" /* what is not whole yet, or not any more */
 
 #endif

@@ -290,7 +290,6 @@ int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
 /* ---- runs ---- */
 
 lathe_status bundles_check_run(const char *run, struct error *err) {
-    static const char mark[] = "sha256-";
     char *path = path_join(run, "resolved.json");
     struct json *resolved = NULL;
     lathe_status status = LATHE_OK;
@@ -298,7 +297,7 @@ lathe_status bundles_check_run(const char *run, struct error *err) {
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
     const char *name = folder ? path_name(folder) : "";
-    if (!strncmp(name, mark, sizeof mark - 1) && strlen(name) == sizeof mark - 1 + 64) {
+    if (shelf_id(name)) {
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");

@@ -38,7 +38,7 @@ static void add_json(const struct keeping *k, struct text *text) {
         text_format(text, ", \"size\": %lld, \"used\": \"", (long long)item->size);
         add_time(item->used, text);
         text_add(text, "\", \"folder\": ");
-        char *folder = text_make("%s/sha256-%s", k->place, item->id);
+        char *folder = text_make("%s/" SHELF_PREFIX "%s", k->place, item->id);
         text_json_string(text, folder);
         free(folder);
         text_add(text, "}");
@@ -75,7 +75,8 @@ static lathe_status list(const struct keeping *k, struct error *err) {
 static const struct shelf_item *find_item(const struct keeping *k, const char *word,
                                           struct error *err) {
     const struct shelf_item *found = NULL;
-    if (!strncmp(word, "sha256-", 7)) word += 7;
+    if (!strncmp(word, SHELF_PREFIX, strlen(SHELF_PREFIX)))
+        word += strlen(SHELF_PREFIX);
     if (!*word) {
         fail(err, LATHE_EINVAL, "an empty word is no id");
         error_help(err, "\"lathe store list\" shows their ids");
