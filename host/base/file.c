@@ -245,6 +245,14 @@ void file_remove_tree(const char *path) {
     rmdir(path);
 }
 
+bool file_is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int file_compare_entries(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
 const char *file_temporary(void) {
     const char *named = getenv("TMPDIR");
     return named && *named ? named : P_tmpdir;

@@ -3,10 +3,14 @@
 #ifndef HOST_BASE_FILE_H
 #define HOST_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
+
+struct dirent;
+struct stat;
 
 /* Opens a regular file for reading without blocking on FIFOs and devices; links are
  * followed. *size may be NULL. Returns the descriptor through *fd. */
@@ -34,6 +38,10 @@ lathe_status file_write(int fd, const void *bytes, size_t count, const char *pat
  * followed; what cannot be removed stays. */
 void file_clear(int folder);
 void file_remove_tree(const char *path);
+/* Are they two looks at one file? */
+bool file_is_same(const struct stat *a, const struct stat *b);
+/* For scandir: in byte order, whatever the locale. */
+int file_compare_entries(const struct dirent **a, const struct dirent **b);
 /* Where temporary files go: $TMPDIR, or else the system's. */
 const char *file_temporary(void);
 

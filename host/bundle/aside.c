@@ -47,7 +47,7 @@ bool aside_is_told(const struct aside *aside) {
 static bool is_there(const struct aside *aside) {
     struct stat open, named;
     return fstat(aside->folder, &open) == 0 && lstat(aside->path, &named) == 0 &&
-           open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+           file_is_same(&open, &named);
 }
 
 /* Where there are no locks, nobody sweeps either. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/path.h"
 
 #define DEPTH_MAX 3
@@ -50,13 +51,9 @@ static int is_visible(const struct dirent *item) {
     return item->d_name[0] != '.';
 }
 
-static int compare_items(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void look_below(struct search *search, const char *folder, int depth) {
     struct dirent **items = NULL;
-    const int count = scandir(folder, &items, is_visible, compare_items);
+    const int count = scandir(folder, &items, is_visible, file_compare_entries);
     for (int i = 0; i < count; i++) {
         struct stat info;
         char *path = search->found ? NULL : path_join(folder, items[i]->d_name);

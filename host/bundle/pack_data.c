@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "archive_tar.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
 #include "bundle/uses.h"
@@ -60,9 +61,7 @@ static struct pack_item *find_source(const struct pack *pack, const char *source
     if (stat(source, &info)) return NULL;
     for (size_t i = 0; i < pack->item_count; i++) {
         struct pack_item *item = &pack->items[i];
-        if (item->used_by && item->as.st_dev == info.st_dev &&
-            item->as.st_ino == info.st_ino)
-            return item;
+        if (item->used_by && file_is_same(&item->as, &info)) return item;
     }
     return NULL;
 }

@@ -133,16 +133,12 @@ static lathe_status add_licence(struct pack *pack, const struct manifest *manife
     return status;
 }
 
-static int compare_entries(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static lathe_status add_licences(struct pack *pack, const struct manifest *manifest,
                                  struct error *err) {
     struct dirent **entries = NULL;
     char *folder = path_directory(manifest->library_path);
     const int count =
-        folder ? scandir(folder, &entries, is_licence, compare_entries) : 0;
+        folder ? scandir(folder, &entries, is_licence, file_compare_entries) : 0;
     lathe_status status = folder ? LATHE_OK : broken(err);
     for (int i = 0; i < count; i++) {
         char *path = status ? NULL : path_join(folder, entries[i]->d_name);

@@ -27,9 +27,8 @@ struct writing {
  * or another size. */
 static bool is_as_hashed(const struct stat *then, int fd) {
     struct stat now;
-    return fstat(fd, &now) == 0 && now.st_dev == then->st_dev &&
-           now.st_ino == then->st_ino && now.st_size == then->st_size &&
-           now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+    return fstat(fd, &now) == 0 && file_is_same(&now, then) &&
+           now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
            now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
            now.st_ctim.tv_sec == then->st_ctim.tv_sec &&
            now.st_ctim.tv_nsec == then->st_ctim.tv_nsec;
@@ -146,11 +145,10 @@ static lathe_status check_target(const struct pack *pack, const char *path,
                                  struct error *err) {
     struct stat there, source;
     if (stat(path, &there)) return LATHE_OK;
-    bool is_packed = !stat(pack->experiment->file, &source) &&
-                     source.st_dev == there.st_dev && source.st_ino == there.st_ino;
+    bool is_packed =
+        !stat(pack->experiment->file, &source) && file_is_same(&source, &there);
     for (size_t i = 0; i < pack->item_count && !is_packed; i++)
-        is_packed = pack->items[i].source && pack->items[i].as.st_dev == there.st_dev &&
-                    pack->items[i].as.st_ino == there.st_ino;
+        is_packed = pack->items[i].source && file_is_same(&pack->items[i].as, &there);
     if (!S_ISREG(there.st_mode))
         fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file", path);
     else if (is_packed)
