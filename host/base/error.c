@@ -89,6 +89,10 @@ lathe_status error_from_errno(int number) {
     }
 }
 
+lathe_status error_from_create(int number) {
+    return number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE;
+}
+
 struct error *errors_add(struct errors *errors) {
     if (errors->items == &errors->spare) return &errors->spare;
     if (errors->count == ERRORS_MAX) return &errors->items[ERRORS_MAX - 1];

@@ -83,8 +83,8 @@ lathe_status aside_open(const char *place, const char *kind, struct aside *aside
     const int number = errno;
     forget(aside);
     aside_close(aside);
-    return fail(err, number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE,
-                "cannot write in \"%.400s\": %s", place, strerror(number));
+    return fail(err, error_from_create(number), "cannot write in \"%.400s\": %s", place,
+                strerror(number));
 }
 
 lathe_status aside_check_room(const struct aside *aside, const char *place,

@@ -33,9 +33,8 @@ struct filling {
 };
 
 static lathe_status fail_create(const char *path, struct error *err) {
-    const int number = errno;
-    return fail(err, number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE,
-                "cannot unpack in \"%.400s\": %s", path, strerror(number));
+    return fail(err, error_from_create(errno), "cannot unpack in \"%.400s\": %s", path,
+                strerror(errno));
 }
 
 /* Made for the user alone. */

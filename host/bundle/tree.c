@@ -14,9 +14,8 @@
 
 static lathe_status fail_tree(const struct tree *tree, const char *name,
                               struct error *err) {
-    return fail(err, errno == ENOSPC || errno == EDQUOT ? LATHE_EIO : LATHE_ECREATE,
-                "cannot create \"%.250s/%.200s\": %s", tree->path, name,
-                strerror(errno));
+    return fail(err, error_from_create(errno), "cannot create \"%.250s/%.200s\": %s",
+                tree->path, name, strerror(errno));
 }
 
 /* ---- writing ---- */
