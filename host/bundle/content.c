@@ -13,11 +13,11 @@
 #include "bundle/tree.h"
 #include "bundle/uses.h"
 
-#define ASIDE "lathe-verify-"
+#define STAGING_PREFIX "lathe-verify-"
 
 struct content {
     const struct bundle *bundle;
-    struct aside aside;
+    struct staging staging;
     struct tree tree;
     char *folder;   /* as it is called without links */
     bool is_wanted; /* the file that comes: its bytes are looked at */
@@ -44,8 +44,7 @@ static lathe_status add(void *context, const void *bytes, size_t count,
     struct content *content = context;
     if (content->is_wanted)
         return tree_sink(&content->tree).add(&content->tree, bytes, count, err);
-    return aside_is_told(&content->aside) ? fail(err, LATHE_EIO, "it was told to end")
-                                          : LATHE_OK;
+    return staging_check_signals(&content->staging, err);
 }
 
 static lathe_status end(void *context, struct error *err) {
@@ -68,18 +67,18 @@ static int64_t count_bytes(const struct bundle *bundle) {
 
 static lathe_status prepare(struct content *content, struct error *err) {
     const char *place = file_temporary();
-    aside_sweep(place, ASIDE);
-    lathe_status status = aside_open(place, ASIDE, &content->aside, err);
+    staging_sweep(place, STAGING_PREFIX);
+    lathe_status status = staging_open(place, STAGING_PREFIX, &content->staging, err);
     if (!status)
-        status =
-            aside_check_room(&content->aside, place, count_bytes(content->bundle), err);
+        status = staging_check_room(&content->staging, place,
+                                    count_bytes(content->bundle), err);
     if (status) {
         error_help(err, "TMPDIR says where temporary files go");
         return status;
     }
-    content->tree = (struct tree){&content->aside, place, 0600, -1, 0};
-    content->folder = realpath(content->aside.path, NULL);
-    if (content->folder && !mkdirat(content->aside.folder, "plugins", 0700))
+    content->tree = (struct tree){&content->staging, place, 0600, -1, 0};
+    content->folder = realpath(content->staging.path, NULL);
+    if (content->folder && !mkdirat(content->staging.folder, "plugins", 0700))
         return LATHE_OK;
     return fail(err, LATHE_ECREATE, "cannot write in \"%.400s\": %s", place,
                 strerror(errno));
@@ -90,7 +89,8 @@ lathe_status content_open(const struct bundle *bundle, struct content **content,
     struct content *made = calloc(1, sizeof *made);
     *content = NULL;
     if (!made) return fail(err, LATHE_ENOMEM, "out of memory");
-    *made = (struct content){.bundle = bundle, .aside = ASIDE_NONE, .tree = {.fd = -1}};
+    *made =
+        (struct content){.bundle = bundle, .staging = STAGING_NONE, .tree = {.fd = -1}};
     lathe_status status = prepare(made, err);
     if (status)
         content_close(made);
@@ -102,7 +102,7 @@ lathe_status content_open(const struct bundle *bundle, struct content **content,
 void content_close(struct content *content) {
     if (!content) return;
     tree_end(&content->tree);
-    aside_close(&content->aside);
+    staging_close(&content->staging);
     free(content->folder);
     free(content);
 }

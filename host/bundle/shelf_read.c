@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "bundle/shelf.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include "base/grow.h"
 #include "base/path.h"
 #include "base/trust.h"
-#include "bundle/shelf_parts.h"
 #include "bundle/tree.h"
 
 #define TREE_MODES (S_IWGRP | S_IWOTH)

@@ -6,13 +6,13 @@
 
 #include <sys/types.h>
 
-#include "bundle/aside.h"
 #include "bundle/intake.h"
+#include "bundle/staging.h"
 
-/* A sink that writes files below a folder aside. */
+/* A sink that writes files below a staging directory. */
 struct tree {
-    const struct aside *aside;
-    const char *path; /* of what it is to be, for messages */
+    const struct staging *staging;
+    const char *path; /* where it will be, for messages */
     mode_t file_mode; /* that a file has in the end */
     int fd;           /* -1: none is open */
     int64_t left;     /* of the file that is open */

@@ -9,7 +9,7 @@
 
 #include <lathe/session.h>
 
-#include "bundle/aside.h"
+#include "bundle/staging.h"
 #include "json.h"
 
 /* What becomes of the run after step `last`. */
@@ -22,9 +22,9 @@ enum again_end {
 struct again {
     int64_t last;
     enum again_end end;
-    const struct json *kept;      /* [{"step"}]: where weights are looked at */
-    const struct aside *aside;    /* where it is; a signal that waits there ends it */
-    void (*begun)(void *context); /* the session is there, and nothing has run */
+    const struct json *kept;       /* [{"step"}]: where weights are looked at */
+    const struct staging *staging; /* where it is; a signal that waits there ends it */
+    void (*begun)(void *context);  /* the session is there, and nothing has run */
     void *context;
     /* what came of it */
     bool is_done;         /* the loop was turned to its end, and nobody stopped it */

@@ -9,7 +9,7 @@
 #include "base/duration.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "bundle/aside.h"
+#include "bundle/staging.h"
 #include "commands/again.h"
 #include "commands/commands.h"
 #include "commands/needs.h"
@@ -18,7 +18,7 @@
 #include "commands/turn.h"
 
 #define EXIT_DIFFER 1
-#define ASIDE ".reproduce-"
+#define STAGING_PREFIX ".reproduce-"
 #define ENDLESS "1000000h" /* a century */
 
 struct reproduction {
@@ -37,8 +37,8 @@ struct reproduction {
     char *until;            /* the former */
     bool is_timed;
     char *fresh;
-    struct aside aside;   /* which holds that, unless DIR was given */
-    struct json *changed; /* since the first time */
+    struct staging staging; /* which holds that, unless DIR was given */
+    struct json *changed;   /* since the first time */
     struct again again;
 };
 
@@ -183,27 +183,27 @@ static lathe_status make_place(struct reproduction *r, struct error *err) {
     char *run = r->original.bundle.folder ? NULL : realpath(r->original.side.run, NULL);
     char *beside = path_directory(run ? run : "./bundle");
     /* What is kept has a name that no later one takes for a leftover. */
-    const char *kind = r->is_kept ? ".reproduced-" : ASIDE;
+    const char *prefix = r->is_kept ? ".reproduced-" : STAGING_PREFIX;
     lathe_status status = fail(err, LATHE_ENOMEM, "no memory for a path");
     if (beside) {
-        aside_sweep(beside, ASIDE);
-        status = aside_open(beside, kind, &r->aside, err);
+        staging_sweep(beside, STAGING_PREFIX);
+        status = staging_open(beside, prefix, &r->staging, err);
     }
     if (status == LATHE_ECREATE) {
-        aside_sweep(file_temporary(), ASIDE);
-        status = aside_open(file_temporary(), kind, &r->aside, err);
+        staging_sweep(file_temporary(), STAGING_PREFIX);
+        status = staging_open(file_temporary(), prefix, &r->staging, err);
     }
     free(beside);
     free(run);
     if (status) return status;
     *err = (struct error){0};
-    r->fresh = path_join(r->aside.path, "run");
+    r->fresh = path_join(r->staging.path, "run");
     return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
 }
 
 static void leave_place(struct reproduction *r) {
-    if (r->is_kept) aside_keep(&r->aside);
-    aside_close(&r->aside);
+    if (r->is_kept) staging_keep(&r->staging);
+    staging_close(&r->staging);
 }
 
 static bool has_other_data(const struct words *overrides) {
@@ -233,7 +233,7 @@ static int prepare(struct reproduction *r, struct error *err) {
                                 has_other_data(&r->original.overrides),
                             &r->changed, err);
     if (!status) status = make_place(r, err);
-    r->again.aside = &r->aside;
+    r->again.staging = &r->staging;
     r->again.kept = json_get(r->original.side.receipt, "checkpoints");
     r->again.weights = json_make_list();
     return error_exit_code(status);
@@ -291,7 +291,7 @@ static void write_verdict(const struct reproduction *r, const struct json *repor
 static bool write_json(const struct reproduction *r, const struct json *report,
                        bool is_identical, struct text *text) {
     struct json *root = json_make_map();
-    const bool is_there = !r->aside.path || r->is_kept;
+    const bool is_there = !r->staging.path || r->is_kept;
     bool is_whole =
         root && json_put(root, "identical", json_make_truth(is_identical)) &&
         json_put(root, "run", json_make_text(r->original.name)) &&
@@ -330,7 +330,7 @@ static int judge(struct reproduction *r, struct error *err) {
     else
         fputs(text.data, output_file());
     text_finish(&text);
-    if (r->aside.path && r->is_kept) fprintf(stderr, "kept: %s\n", r->fresh);
+    if (r->staging.path && r->is_kept) fprintf(stderr, "kept: %s\n", r->fresh);
     return code;
 }
 
@@ -338,7 +338,7 @@ static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
     struct turn turn = {
         .is_quiet = r->is_quiet || r->is_json,
-        .passing = r->aside.path && !r->is_kept ? path_name(r->aside.path) : NULL,
+        .passing = r->staging.path && !r->is_kept ? path_name(r->staging.path) : NULL,
         .verbosity = r->verbosity,
         .run = again_run,
         .run_context = &r->again};
@@ -372,7 +372,7 @@ static void finish(struct reproduction *r) {
 }
 
 int command_reproduce(int argc, char **argv) {
-    struct reproduction r = {.aside = ASIDE_NONE};
+    struct reproduction r = {.staging = STAGING_NONE};
     struct error err = {0};
     const struct flag flags[] = {{"--steps", "N", .value = &r.steps},
                                  {"-o", "DIR", .value = &r.directory},
