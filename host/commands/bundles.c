@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "bundle/machine.h"
+#include "bundle/magic.h"
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
 #include "commands/bundle_plugins.h"
@@ -58,8 +59,8 @@ lathe_status bundles_open(const char *path, struct intake **intake,
 }
 
 lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err) {
-    *is_bundle = intake_is_bundle(word);
-    const char *guess = *is_bundle ? NULL : intake_guess(word);
+    *is_bundle = magic_is_bundle(word);
+    const char *guess = *is_bundle ? NULL : magic_name(word);
     if (!guess) return LATHE_OK;
     fail(err, LATHE_EINVAL,
          "it is neither an experiment, which is JSON, nor a bundle: "

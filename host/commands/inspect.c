@@ -8,7 +8,7 @@
 
 #include "base/path.h"
 #include "base/trust.h"
-#include "bundle/intake.h"
+#include "bundle/magic.h"
 #include "commands/arguments.h"
 #include "commands/bundle_page.h"
 #include "commands/commands.h"
@@ -247,14 +247,14 @@ int command_inspect(int argc, char **argv) {
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (code == 0)
         code = arguments_only_word(&arguments, "inspect", "a plugin", &word, &err);
-    if (code == 0 && intake_is_bundle(word))
+    if (code == 0 && magic_is_bundle(word))
         code = error_exit_code(bundle_page_print(word, is_json, &err));
     else if (code == 0)
         code = registry_is_path(word) ? inspect_path(word, is_json, &err)
                                       : inspect_name(word, paths.items, is_json, &err);
-    if (err.status == LATHE_EMISSING && intake_guess(word))
+    if (err.status == LATHE_EMISSING && magic_name(word))
         error_help(&err, "\"%.200s\" is a file, and looks like %s", word,
-                   intake_guess(word));
+                   magic_name(word));
     if (err.status != LATHE_OK) command_print_error(&err);
     arguments_finish(&arguments);
     return code;
