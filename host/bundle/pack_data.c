@@ -17,10 +17,6 @@ struct gathering {
     struct error *err;
 };
 
-static lathe_status broken(struct error *err) {
-    return fail(err, LATHE_ENOMEM, "no memory to pack");
-}
-
 /* ---- names ---- */
 
 /* The file's own name in letters that a bundle takes; the caller's. */
@@ -69,10 +65,10 @@ static struct pack_item *find_source(const struct pack *pack, const char *source
 static lathe_status take_source(struct gathering *g, const char *source,
                                 struct pack_item **taken) {
     struct pack_item *item = pack_add(g->pack, choose_path(g->pack, source));
-    if (!item) return broken(g->err);
+    if (!item) return pack_no_memory(g->err);
     item->source = text_copy(source);
     item->used_by = json_make_list();
-    if (!item->source || !item->used_by) return broken(g->err);
+    if (!item->source || !item->used_by) return pack_no_memory(g->err);
     lathe_status status = pack_hash(item, g->err);
     item->is_outside = item->size > g->limit;
     *taken = item;
@@ -91,13 +87,13 @@ static lathe_status take_path(void *context, const char *setting, struct json *v
     }
     const bool is_done = json_set_text(value, item->path) &&
                          json_push(item->used_by, json_make_text(setting));
-    return is_done ? LATHE_OK : broken(g->err);
+    return is_done ? LATHE_OK : pack_no_memory(g->err);
 }
 
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err) {
     struct gathering gathering = {pack, limit, err};
     lathe_status status = uses_each_path(pack->experiment, &gathering, take_path);
-    return status && !err->status ? broken(err) : status;
+    return status && !err->status ? pack_no_memory(err) : status;
 }
 
 /* ---- the experiment ---- */
@@ -135,7 +131,8 @@ static lathe_status check_texts(const struct json *value, const char *path,
         char *inner = json_kind(value) == JSON_MAP
                           ? text_make("%s%s%s", path, dot, json_key_at(value, i))
                           : text_make("%s%s%zu", path, dot, i);
-        status = inner ? check_texts(json_at(value, i), inner, err) : broken(err);
+        status =
+            inner ? check_texts(json_at(value, i), inner, err) : pack_no_memory(err);
         free(inner);
     }
     return status;
@@ -144,15 +141,9 @@ static lathe_status check_texts(const struct json *value, const char *path,
 lathe_status pack_take_experiment(struct pack *pack, struct error *err) {
     struct json *whole = experiment_whole(pack->experiment);
     struct json *rest = whole ? without_notes(whole) : NULL;
-    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_EXPERIMENT));
-    lathe_status status = rest && item ? LATHE_OK : broken(err);
+    lathe_status status = rest ? LATHE_OK : pack_no_memory(err);
     if (!status) status = check_texts(rest, "", err);
-    if (!status) {
-        json_write(rest, &item->text, 2);
-        text_add(&item->text, "\n");
-        if (item->text.is_broken) status = broken(err);
-    }
-    if (!status) pack_hash_text(item);
+    if (!status) status = pack_add_json(pack, BUNDLE_EXPERIMENT, rest, err);
     json_close(rest);
     json_close(whole);
     return status;
