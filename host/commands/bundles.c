@@ -144,25 +144,35 @@ static lathe_status give_override(const struct placing *p, const char *override,
     return status;
 }
 
-static lathe_status place_data(const struct placing *p, struct errors *errors) {
+static lathe_status make_room(const struct placing *p, struct error *err) {
     size_t most = p->overrides->count;
-    lathe_status first = LATHE_OK;
     for (size_t i = 0; i < p->bundle->outside_count; i++)
         most += json_size(p->bundle->outside[i].used_by);
     p->use->overrides = calloc(most + 1, sizeof *p->use->overrides);
     p->use->made = calloc(most + 1, sizeof *p->use->made);
-    if (!p->use->overrides || !p->use->made)
-        return fail(errors_add(errors), LATHE_ENOMEM, "out of memory");
-    for (size_t i = 0; i < p->bundle->outside_count + p->overrides->count; i++) {
-        struct error err = {0};
-        const size_t given = i - p->bundle->outside_count;
-        lathe_status status = i < p->bundle->outside_count
-                                  ? find_data(p, &p->bundle->outside[i], &err)
-                                  : give_override(p, p->overrides->items[given], &err);
-        if (status) *errors_add(errors) = err;
-        if (!first) first = status;
+    return p->use->overrides && p->use->made ? LATHE_OK
+                                             : fail(err, LATHE_ENOMEM, "out of memory");
+}
+
+/* Goes on after a fault, so that all data that is missing is named at once. */
+static lathe_status place_data(const struct placing *p, struct errors *errors) {
+    struct error err = {0};
+    lathe_status status = make_room(p, &err);
+    if (status) {
+        *errors_add(errors) = err;
+        return status;
     }
-    return first;
+    for (size_t i = 0; i < p->bundle->outside_count; i++) {
+        const lathe_status found = find_data(p, &p->bundle->outside[i], &err);
+        if (found) *errors_add(errors) = err;
+        if (!status) status = found;
+    }
+    for (size_t i = 0; i < p->overrides->count; i++) {
+        const lathe_status given = give_override(p, p->overrides->items[i], &err);
+        if (given) *errors_add(errors) = err;
+        if (!status) status = given;
+    }
+    return status;
 }
 
 /* ---- plugins ---- */
