@@ -28,6 +28,12 @@ __attribute__((format(printf, 3, 4))) static lathe_status refuse(
     return LATHE_EDATA;
 }
 
+/* Fills help after a failure, unless somebody had more to say. */
+static void help_damaged(lathe_status status, struct error *err) {
+    if (status == LATHE_EDATA && err && !err->help[0])
+        error_help(err, "get the bundle again, or make it again: lathe pack");
+}
+
 /* ---- the head ---- */
 
 /* NULL as the member: there is no other. */
@@ -84,6 +90,7 @@ lathe_status intake_open(const char *path, struct intake **intake, struct error 
         error_help(err, "it looks like %s; \"lathe pack\" makes a bundle",
                    found ? found : "text");
     }
+    help_damaged(status, err);
     return status;
 }
 
@@ -100,8 +107,11 @@ const char *intake_signature(const struct intake *intake, size_t *count) {
 lathe_status intake_begin(struct intake *intake, const struct bundle **bundle,
                           struct error *err) {
     *bundle = &intake->bundle;
-    return bundle_parse(intake->json.data ? intake->json.data : "", intake->json.length,
-                        intake->path, &intake->bundle, err);
+    lathe_status status =
+        bundle_parse(intake->json.data ? intake->json.data : "", intake->json.length,
+                     intake->path, &intake->bundle, err);
+    help_damaged(status, err);
+    return status;
 }
 
 /* ---- files ---- */
@@ -167,6 +177,7 @@ lathe_status intake_files(struct intake *intake, const struct intake_sink *sink,
     for (size_t i = 0; i < intake->bundle.file_count && !status; i++)
         status = take_file(intake, &intake->bundle.files[i], sink, err);
     if (!status && !intake->is_at_end) status = refuse_member(intake, NULL, err);
+    help_damaged(status, err);
     return status;
 }
 

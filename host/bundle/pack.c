@@ -26,16 +26,16 @@ struct pack_item *pack_add(struct pack *pack, char *path) {
     return &items[pack->item_count++];
 }
 
-/* What /proc shows as a file has bytes, and says that it has none. */
+/* A file under /proc holds bytes, and its size is 0. */
 static lathe_status check_size(struct pack_item *item, int fd, struct error *err) {
     char piece[1];
     const ssize_t behind = pread(fd, piece, 1, item->size);
     const ssize_t last = item->size ? pread(fd, piece, 1, item->size - 1) : 1;
     if (behind == 0 && last == 1) return LATHE_OK;
     fail(err, LATHE_EDATA,
-         "\"%.300s\" has other bytes than the %lld that it says it has", item->source,
+         "\"%.300s\" does not hold as many bytes as its size says, %lld", item->source,
          (long long)item->size);
-    error_help(err, "copy it to a file that stays as it is, and pack that");
+    error_help(err, "copy it to a regular file, and pack that");
     return LATHE_EDATA;
 }
 
