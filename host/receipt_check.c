@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A receipt may come from anybody: what is gone by has to be of its kind. */
+/* Is a receipt sound? It may come from anybody, so each member that is used is checked.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static lathe_status check_list(const struct json *receipt, const char *name,
     return LATHE_OK;
 }
 
-/* They are of the run, and in its order. */
+/* Steps of checkpoints rise, and none is past the run's last. */
 static lathe_status check_steps(const struct json *receipt, struct error *err) {
     const struct json *list = json_get(receipt, "checkpoints");
     const int64_t last = json_whole(json_get(receipt, "step"));

@@ -19,7 +19,7 @@ struct search {
     bool is_broken;
 };
 
-/* Takes the path over. */
+/* Takes `path` over. */
 static void try_file(struct search *search, char *path, const struct stat *info) {
     char hex[DIGEST_HEX];
     const bool has_name = !strcmp(path_name(path), search->name);
@@ -35,7 +35,7 @@ static void try_file(struct search *search, char *path, const struct stat *info)
     }
 }
 
-/* The right name first: the files of that size may be many and large. */
+/* By name first: the other files of that size may be many and large. */
 static void look_by_name(struct search *search, const char *folder) {
     struct stat info;
     char *path = path_join(folder, search->name);

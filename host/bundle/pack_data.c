@@ -19,7 +19,8 @@ struct gathering {
 
 /* ---- names ---- */
 
-/* The file's own name in letters that a bundle takes; the caller's. */
+/* The file's own name, with '-' for letters that a bundle does not take; the
+ * caller's. */
 static char *plain_name(const char *source) {
     char *name = text_copy(path_name(source));
     for (char *c = name; c && *c; c++) {
@@ -51,7 +52,7 @@ static char *choose_path(const struct pack *pack, const char *source) {
 
 /* ---- files ---- */
 
-/* The same file, by whatever path. */
+/* A file that is packed already, perhaps under another path. */
 static struct pack_item *find_source(const struct pack *pack, const char *source) {
     struct stat info;
     if (stat(source, &info)) return NULL;
@@ -75,7 +76,7 @@ static lathe_status take_source(struct gathering *g, const char *source,
     return status;
 }
 
-/* `value` is the absolute path, and becomes that in the bundle. */
+/* Replaces `value`, an absolute path, by the path in the bundle. */
 static lathe_status take_path(void *context, const char *setting, struct json *value) {
     struct gathering *g = context;
     struct pack_item *item = find_source(g->pack, json_text(value));
@@ -98,7 +99,7 @@ lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err)
 
 /* ---- the experiment ---- */
 
-/* What a run has noted of this machine is left out. */
+/* Leaves out what a run has noted of its machine. */
 static struct json *without_notes(const struct json *whole) {
     static const char *const notes[] = {"origin", "plugin_path", "run", "$schema"};
     struct json *rest = json_make_map();
@@ -115,7 +116,7 @@ static struct json *without_notes(const struct json *whole) {
     return rest;
 }
 
-/* A path of this machine says more than it should, and is of no use elsewhere. */
+/* A path of this machine is of no use elsewhere, and may tell a user's name. */
 static lathe_status check_texts(const struct json *value, const char *path,
                                 struct error *err) {
     lathe_status status = LATHE_OK;

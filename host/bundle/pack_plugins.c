@@ -72,8 +72,8 @@ static lathe_status add_library(struct pack *pack, const struct manifest *manife
     return status;
 }
 
-/* Beside the library, as it was read; one that a library carries goes in with it, and
- * by itself too where it fits the library's name. */
+/* The text of the manifest, as plugin.json beside the library: also one that the
+ * library carries, if it names this file. */
 static lathe_status add_manifest(struct pack *pack, const struct manifest *manifest,
                                  struct error *err) {
     const char *named = json_text(json_get(manifest->root, "library"));
@@ -87,8 +87,8 @@ static lathe_status add_manifest(struct pack *pack, const struct manifest *manif
     return LATHE_OK;
 }
 
-/* LICENSE, LICENSE-MIT, COPYING.LESSER, notice.txt; not an editor's copy of one
- * ("LICENSE~"), nor what has a licence's name and is of another kind (license.key). */
+/* LICENSE, LICENSE-MIT, COPYING.LESSER, notice.txt; but neither an editor's copy
+ * ("LICENSE~") nor a file of another kind (license.key). */
 static int is_licence(const struct dirent *entry) {
     static const char *const words[] = {"license", "licence", "copying", "copyright",
                                         "notice"};

@@ -22,8 +22,8 @@ struct writing {
     struct error *err;
 };
 
-/* Reading it twice would cost as much again; a file that is written to has other times
- * or another size. */
+/* Hashing it again would take as long again; a file that was written to has another
+ * time or size. */
 static bool is_as_hashed(const struct stat *then, int fd) {
     struct stat now;
     return fstat(fd, &now) == 0 && file_is_same(&now, then) &&
@@ -139,7 +139,7 @@ static lathe_status replace(const struct pack *pack, const char *path,
     return status;
 }
 
-/* Nothing but an older file is replaced, and nothing that is being packed. */
+/* The target may be a file that is there, but not one of those that are packed. */
 static lathe_status check_target(const struct pack *pack, const char *path,
                                  struct error *err) {
     struct stat there, source;

@@ -57,7 +57,8 @@ static lathe_status make_place(const char *place, struct error *err) {
     return status;
 }
 
-/* All of the bundle, on the disk; `place` is what messages name. */
+/* Writes the whole bundle to the disk. `place` is what messages name; `modes` are those
+ * of files and of folders. */
 static lathe_status fill(struct unpacking *unpacking, const char *place,
                          struct intake *intake, const struct bundle *bundle,
                          const mode_t modes[2], struct error *err) {
@@ -94,7 +95,7 @@ static void sync_place(const char *place) {
 
 /* ---- putting ---- */
 
-/* Two may have unpacked the same at once: the first one's stays. */
+/* If another process has unpacked the same meanwhile, its folder stays. */
 static lathe_status give_name(struct staging *staging, const char *place,
                               const char *folder, struct error *err) {
     if (rename(staging->path, folder) == 0) {
@@ -177,8 +178,8 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
 
 /* ---- keeping house ---- */
 
-/* A folder can be moved once it can be written to; anything else that has the name of a
- * bundle, such as a link, goes as it is. */
+/* A read-only folder cannot be moved. Anything else that has the name of a bundle, such
+ * as a link, is moved as it is. */
 static bool move_into(int staging, const char *folder) {
     struct stat info;
     return !lstat(folder, &info) &&

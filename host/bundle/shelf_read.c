@@ -45,7 +45,7 @@ static lathe_status check_file(const char *folder, const struct bundle_file *fil
     return status;
 }
 
-/* That the folder is named by its bundle.json, whose bytes the digest is of. */
+/* Also checks that the folder's name is the digest of its bundle.json. */
 static lathe_status read_json(const char *folder, struct bundle *bundle,
                               struct error *err) {
     const char *id = shelf_id(path_name(folder));
@@ -62,7 +62,7 @@ static lathe_status read_json(const char *folder, struct bundle *bundle,
     return status;
 }
 
-/* Anything more in it might be taken for a plugin of the bundle. */
+/* A file that is not listed might be taken for a plugin of the bundle. */
 static lathe_status check_rest(const char *folder, const struct bundle *bundle,
                                struct error *err) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -75,7 +75,7 @@ static lathe_status check_rest(const char *folder, const struct bundle *bundle,
                 folder);
 }
 
-/* Who may write in the place can put a folder of theirs where this one was found whole,
+/* Whoever may write in the place could exchange the folder after it was checked, and
  * before anything is loaded from it. */
 static lathe_status check_place(const char *folder, struct error *err) {
     char *place = path_directory(folder);

@@ -77,7 +77,7 @@ static lathe_status step(struct again *again, lathe_session *s) {
     return look(again, s);
 }
 
-/* One that is past its end is not what it was: it need not go on. */
+/* A run that goes past the end of the first is not the same: it need not go on. */
 static lathe_status epoch(struct again *again, lathe_session *s) {
     lathe_status e;
     while ((e = judge_end(again, s)) == LATHE_OK &&
