@@ -70,12 +70,10 @@ lathe_status archive_check_name(const char *name, struct error *err) {
 
 __attribute__((format(printf, 3, 4))) static lathe_status refuse(
     const struct archive_tar *tar, struct error *err, const char *format, ...) {
-    char text[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(err, LATHE_EDATA, format, arguments);
     va_end(arguments);
-    fail(err, LATHE_EDATA, "%s", text);
     error_where(err, "%s", tar->path);
     return LATHE_EDATA;
 }

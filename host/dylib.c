@@ -92,8 +92,8 @@ static lathe_status tell_loader_error(const char *path, struct error *err) {
 /* The loader opened the path for itself: was it still the file that was checked? */
 static bool is_same_file(const struct stat *before, const char *path) {
     struct stat now;
-    return stat(path, &now) == 0 && now.st_dev == before->st_dev &&
-           now.st_ino == before->st_ino && now.st_size == before->st_size &&
+    return stat(path, &now) == 0 && file_is_same(&now, before) &&
+           now.st_size == before->st_size &&
            now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
            now.st_mtim.tv_nsec == before->st_mtim.tv_nsec;
 }

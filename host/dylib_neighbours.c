@@ -107,8 +107,7 @@ static char *find_wanted(const struct elf_object *object, const char *name) {
 
 static bool is_same(const char *a, const char *b) {
     struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && file_is_same(&one, &other);
 }
 
 /* Is the file in a place where the loader looks for everybody? */

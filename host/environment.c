@@ -225,7 +225,7 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas, int thre
         put_plugins(made, plugins, plugin_count);
         put(made, made->root, "notes", notes ? json_clone(notes) : json_make_map());
     }
-    lathe_status status = write_environment(made, rundir_write_soon, err);
+    lathe_status status = write_environment(made, rundir_write_unsynced, err);
     if (!status && file_count) status = start_thread(made, err);
     if (status)
         destroy(made);

@@ -16,12 +16,10 @@ extern const char schema_experiment[];
 struct error *experiment_fault(struct opening *opening, const char *path,
                                const char *help, const char *format, ...) {
     struct error *err = errors_add(opening->errors);
-    char what[sizeof err->what];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    fail_list(err, LATHE_EINVAL, format, arguments);
     va_end(arguments);
-    fail(err, LATHE_EINVAL, "%s", what);
     error_where(err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, opening->experiment->file,
                 path);
     error_help(err, "%s", help);

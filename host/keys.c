@@ -90,17 +90,13 @@ static int is_key_file(const struct dirent *entry) {
            !strcmp(entry->d_name + length - tail, SUFFIX);
 }
 
-static int compare_names(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static lathe_status read_trusted(struct keys *keys, const char *config,
                                  struct error *err) {
     char *folder = path_join(config, "trusted");
     struct dirent **entries = NULL;
     lathe_status status = LATHE_OK;
     if (!folder) return fail(err, LATHE_ENOMEM, "no memory for keys");
-    const int count = scandir(folder, &entries, is_key_file, compare_names);
+    const int count = scandir(folder, &entries, is_key_file, file_compare_entries);
     if (count < 0 && errno != ENOENT && errno != ENOTDIR)
         status = fail(err, error_from_errno(errno), "cannot list \"%.300s\": %s",
                       folder, strerror(errno));

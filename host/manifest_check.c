@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a manifest must be: the schema, and what the schema leaves to us. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +19,11 @@ __attribute__((format(printf, 4, 5))) static void add_error(struct checking *che
                                                             const char *path,
                                                             const char *help,
                                                             const char *format, ...) {
-    char what[sizeof((struct error *)0)->what];
+    struct error *err = errors_add(checking->check.errors);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    fail_list(err, LATHE_EINVAL, format, arguments);
     va_end(arguments);
-    struct error *err = errors_add(checking->check.errors);
-    fail(err, LATHE_EINVAL, "%s", what);
     error_where(err, "%s: %s", checking->check.file, path);
     error_help(err, "%s", help);
 }

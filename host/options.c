@@ -7,13 +7,11 @@
 
 struct error *options_fault(const struct option_check *check, const char *path,
                             const char *format, ...) {
-    char what[512];
+    struct error *err = errors_add(check->errors);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    fail_list(err, LATHE_EINVAL, format, arguments);
     va_end(arguments);
-    struct error *err = errors_add(check->errors);
-    fail(err, LATHE_EINVAL, "%s", what);
     const char *file = check->file ? check->file : "";
     error_where(err, "%.200s%s%s", file, *file && *path ? ": " : "", path);
     return err;

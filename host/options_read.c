@@ -74,7 +74,7 @@ const struct json *options_declaration(const struct json *options, const char *p
 
 /* ---- words ---- */
 
-/* What somebody would write, where the type alone does not say it. */
+/* An example, where the type alone does not say what to write. */
 static bool describe_format(const char *format, struct text *text) {
     static const char *const words[][2] = {
         {"duration", "duration, such as \"10ep\" or \"500step\""},

@@ -99,7 +99,7 @@ static const char *spell_truth(const struct json *value) {
     return NULL;
 }
 
-/* A list or an object that somebody began to write. */
+/* A text that begins as a list or an object does. */
 static void help_broken(const char *text, struct error *err) {
     struct json *parsed = NULL;
     struct error broken = {0};

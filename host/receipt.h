@@ -23,8 +23,8 @@ lathe_status receipt_write(struct rundir *rundir, struct error *err);
  * LATHE_EDATA. */
 lathe_status receipt_read(const char *run, struct json **receipt, struct error *err);
 
-/* Is it one: has it each member that is gone by, of its kind? LATHE_EDATA, where being
- * the member. */
+/* Has it each member that is used, of the right kind? LATHE_EDATA, where being the
+ * member. */
 lathe_status receipt_check(const struct json *receipt, struct error *err);
 
 /* The experiment of a resolved.json, in one number: SHA-256 of it as JSON without

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A receipt may come from anybody: what is gone by has to be of its kind. */
+/* Is a receipt sound? It may come from anybody, so each member that is used is checked.
+ * */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,10 +31,6 @@ static const struct {
     const struct member *members;
 } lists[] = {{"plugins", of_plugin}, {"data", of_data}, {"checkpoints", of_checkpoint}};
 
-static bool is_digest(const char *text) {
-    return strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
-}
-
 /* NULL: it is as wanted; else what it has to be. */
 static const char *judge(const struct json *value, enum want want) {
     const enum json_kind kind = json_kind(value);
@@ -52,7 +49,7 @@ static const char *judge(const struct json *value, enum want want) {
             return NULL;
         /* fall through */
     case A_DIGEST:
-        return is_digest(text) ? NULL : "a SHA-256 in 64 small hexadecimal digits";
+        return digest_is_text(text) ? NULL : "a SHA-256 in 64 small hexadecimal digits";
     case A_MAP:
         return kind == JSON_MAP ? NULL : "an object";
     case AT_END:
@@ -111,7 +108,7 @@ static lathe_status check_list(const struct json *receipt, const char *name,
     return LATHE_OK;
 }
 
-/* They are of the run, and in its order. */
+/* Steps of checkpoints rise, and none is past the run's last. */
 static lathe_status check_steps(const struct json *receipt, struct error *err) {
     const struct json *list = json_get(receipt, "checkpoints");
     const int64_t last = json_whole(json_get(receipt, "step"));

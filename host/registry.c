@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/grow.h"
 #include "base/path.h"
 #include "base/trust.h"
@@ -199,11 +200,6 @@ static const char *library_of_last(const struct registry *registry) {
     return manifest ? manifest->library : "";
 }
 
-/* Not alphasort, whose order is the locale's. */
-static int compare_items(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static lathe_status scan_items(struct registry *registry, const char *folder, int depth,
                                struct dirent **items, int count,
                                const struct error *distrust, struct error *err) {
@@ -231,7 +227,7 @@ static lathe_status scan_folder(struct registry *registry, const char *folder,
                                 struct error *err) {
     struct dirent **items = NULL;
     struct error own;
-    int count = scandir(folder, &items, is_candidate, compare_items);
+    int count = scandir(folder, &items, is_candidate, file_compare_entries);
     if (count < 0)
         return fail(err, error_from_errno(errno), "the folder cannot be read: %s",
                     strerror(errno));
@@ -250,8 +246,7 @@ static bool was_searched(const struct registry *registry, const struct stat *inf
     struct stat other;
     for (size_t i = 0; i + 1 < registry->place_count; i++)
         if (registry->places[i].problem.status == LATHE_OK &&
-            stat(registry->places[i].path, &other) == 0 &&
-            other.st_dev == info->st_dev && other.st_ino == info->st_ino)
+            stat(registry->places[i].path, &other) == 0 && file_is_same(&other, info))
             return true;
     return false;
 }

@@ -51,12 +51,12 @@ const struct registry_place *registry_place_at(const struct registry *registry,
 lathe_status registry_find(const struct registry *registry, uint32_t kind,
                            const char *name, const struct manifest **manifest,
                            struct error *err);
-/* By a word that somebody typed, "sgd" or "optimizer/sgd": a sound one before one that
- * is refused or shadowed. Borrowed. LATHE_EMISSING as registry_find; LATHE_EINVAL:
- * sound ones of two kinds have this name; where is the caller's. */
+/* The plugin that somebody named, "sgd" or "optimizer/sgd". One that is sound goes
+ * before one that is refused or shadowed. Borrowed. LATHE_EMISSING as registry_find;
+ * LATHE_EINVAL: sound ones of two kinds have this name. The caller adds where. */
 lathe_status registry_find_word(const struct registry *registry, const char *word,
                                 const struct registry_entry **entry, struct error *err);
-/* Is the word meant as a path, and not as a name? By its looks alone. */
+/* Does the word look like a path, not like a name? */
 bool registry_is_path(const char *word);
 /* One of this kind and name that was refused, borrowed; NULL: none. Another may have
  * been found in its place. */

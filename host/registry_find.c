@@ -18,8 +18,8 @@ const struct registry_entry *registry_entry_of(const struct registry *registry,
     return NULL;
 }
 
-/* "searched: A B; not there: C (LATHE_PLUGIN_PATH)". That a usual place is not there is
- * no news, unless none is. */
+/* "searched: A B; not there: C (LATHE_PLUGIN_PATH)". A usual place that is not there is
+ * named only if no place is there. */
 static void add_places(const struct registry *registry, struct text *text) {
     const char *lead = "searched:";
     for (size_t i = 0; i < registry->place_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which plugin is meant by a word of the command line. */
+/* Finds the plugin that a word of the command line names. */
 #include <string.h>
 
 #include "base/nearest.h"

@@ -243,9 +243,9 @@ lathe_status rundir_write(struct rundir *rundir, const char *name, const void *b
     return write_by(file_replace, rundir, name, bytes, count, err);
 }
 
-lathe_status rundir_write_soon(struct rundir *rundir, const char *name,
-                               const void *bytes, size_t count, struct error *err) {
-    return write_by(file_replace_soon, rundir, name, bytes, count, err);
+lathe_status rundir_write_unsynced(struct rundir *rundir, const char *name,
+                                   const void *bytes, size_t count, struct error *err) {
+    return write_by(file_replace_unsynced, rundir, name, bytes, count, err);
 }
 
 /* A write that was cut short does not say why: the next one does. */

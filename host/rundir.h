@@ -29,12 +29,12 @@ const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
 /* Switches "latest" beside the directory to it, by rename; only where its parent is
  * "runs". Call it once nothing can be discarded any more. */
 lathe_status rundir_link_latest(struct rundir *rundir, struct error *err);
-/* A file of its own, written whole: "experiment.json", "resolved.json", … Soon: without
- * waiting for the disk (file_replace_soon), for what a run that is to go on can do
- * without; each wait is a millisecond, or ten, of its start. */
+/* A file of its own, written whole: "experiment.json", "resolved.json", … Unsynced, as
+ * file_replace_unsynced: for a file that `resume` can do without. Each fsync takes 1 to
+ * 10 ms of a run's start. */
 typedef lathe_status rundir_writer(struct rundir *rundir, const char *name,
                                    const void *bytes, size_t count, struct error *err);
-rundir_writer rundir_write, rundir_write_soon;
+rundir_writer rundir_write, rundir_write_unsynced;
 /* One line, without its newline, appended by one write to "metrics.jsonl", … A line
  * that does not fit on the disk is taken back. From any thread. */
 lathe_status rundir_append(struct rundir *rundir, const char *name, const char *line,
@@ -58,9 +58,9 @@ struct run_status {
     int exit_code;      /* null in the file while running */
     int64_t epoch, step;
 };
-/* Adds pid, boot id and the process's start time, by which a dead run can be told: one
- * that is "running" need not outlive the machine, and is written without waiting. Its
- * size never changes, so that it can be written over where the disk has become full. */
+/* Adds pid, boot id and the process's start time, by which a dead run can be told. A
+ * status "running" need not survive a loss of power, and is written unsynced. The size
+ * of the file never changes, so it can be overwritten on a full disk. */
 lathe_status rundir_write_status(struct rundir *rundir, const struct run_status *status,
                                  struct error *err);
 /* The same in a signal handler, of a directory by its descriptor: over the file that is

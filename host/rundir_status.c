@@ -55,7 +55,7 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
                 (long)getpid(), boot_id ? boot_id : "", read_start());
     const int blanks = RUN_STATUS_BYTES - 1 - (int)text.length;
     text_format(&text, "%*s\n", blanks > 0 ? blanks : 0, "");
-    rundir_writer *write = status->reason ? rundir_write : rundir_write_soon;
+    rundir_writer *write = status->reason ? rundir_write : rundir_write_unsynced;
     lathe_status result =
         text.is_broken ? fail(err, LATHE_ENOMEM, "no memory for status.json")
                        : write(rundir, "status.json", text.data, text.length, err);

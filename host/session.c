@@ -20,7 +20,7 @@ static void write_log(void *context, int32_t level, const char *text) {
     if (s->options.log) s->options.log(s->options.context, level, text);
 }
 
-/* What has no file of its own came out of a checkpoint. */
+/* An experiment that came out of a checkpoint has no file: the checkpoint is named. */
 static void name_checkpoint(lathe_session *s) {
     const size_t length = strlen(EXPERIMENT_TEXT);
     char rest[sizeof s->err.where];

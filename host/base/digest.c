@@ -10,6 +10,7 @@
 #include "file.h"
 
 #define PIECE_BYTES 65536
+#define DIGITS "0123456789abcdef"
 
 _Static_assert(sizeof(struct sha256_ctx) <= sizeof(struct digest), "nettle's fits");
 
@@ -25,8 +26,8 @@ void digest_end(struct digest *digest, char hex[DIGEST_HEX]) {
     uint8_t bytes[SHA256_DIGEST_SIZE];
     sha256_digest((struct sha256_ctx *)digest->state, sizeof bytes, bytes);
     for (size_t i = 0; i < sizeof bytes; i++) {
-        hex[2 * i] = "0123456789abcdef"[bytes[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[bytes[i] & 15];
+        hex[2 * i] = DIGITS[bytes[i] >> 4];
+        hex[2 * i + 1] = DIGITS[bytes[i] & 15];
     }
     hex[DIGEST_HEX - 1] = '\0';
 }
@@ -36,6 +37,10 @@ void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX]) {
     digest_begin(&sum);
     digest_add(&sum, bytes, count);
     digest_end(&sum, hex);
+}
+
+bool digest_is_text(const char *text) {
+    return strlen(text) == DIGEST_HEX - 1 && strspn(text, DIGITS) == DIGEST_HEX - 1;
 }
 
 lathe_status digest_file(const char *path, const volatile int *is_cancelled,

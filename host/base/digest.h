@@ -3,6 +3,7 @@
 #ifndef HOST_BASE_DIGEST_H
 #define HOST_BASE_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ void digest_add(struct digest *digest, const void *bytes, size_t count);
 void digest_end(struct digest *digest, char hex[DIGEST_HEX]);
 
 void digest_bytes(const void *bytes, size_t count, char hex[DIGEST_HEX]);
+/* Is it the text of one: 64 small hexadecimal digits? */
+bool digest_is_text(const char *text);
 /* Of a file's content, read in pieces. is_cancelled may be NULL; when it comes to hold
  * something other than 0, gives up with LATHE_STOP. */
 lathe_status digest_file(const char *path, const volatile int *is_cancelled,

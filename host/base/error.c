@@ -16,14 +16,20 @@ static void spell(char *to, size_t size, const char *format, va_list arguments) 
     strcpy(to, line);
 }
 
-lathe_status fail(struct error *err, lathe_status status, const char *format, ...) {
+lathe_status fail_list(struct error *err, lathe_status status, const char *format,
+                       va_list arguments) {
     if (!err) return status;
-    va_list arguments;
-    va_start(arguments, format);
     spell(err->what, sizeof err->what, format, arguments);
-    va_end(arguments);
     err->status = status;
     err->where[0] = err->help[0] = '\0';
+    return status;
+}
+
+lathe_status fail(struct error *err, lathe_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_list(err, status, format, arguments);
+    va_end(arguments);
     return status;
 }
 
@@ -81,6 +87,10 @@ lathe_status error_from_errno(int number) {
     default:
         return LATHE_EIO;
     }
+}
+
+lathe_status error_from_create(int number) {
+    return number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE;
 }
 
 struct error *errors_add(struct errors *errors) {

@@ -23,6 +23,11 @@ struct error {
 __attribute__((format(printf, 3, 4))) lathe_status fail(struct error *err,
                                                         lathe_status status,
                                                         const char *format, ...);
+/* The same for a function that takes the arguments itself, as vprintf. */
+__attribute__((format(printf, 3, 0))) lathe_status fail_list(struct error *err,
+                                                             lathe_status status,
+                                                             const char *format,
+                                                             va_list arguments);
 /* Sets where, or puts "new: " before one that is set. Cleans like fail. */
 __attribute__((format(printf, 2, 3))) void error_where(struct error *err,
                                                        const char *format, ...);
@@ -33,6 +38,9 @@ __attribute__((format(printf, 2, 3))) void error_help(struct error *err,
 int error_exit_code(lathe_status status);
 /* The status that a failed system call amounts to: ENOENT, EACCES, ENOMEM, … */
 lathe_status error_from_errno(int number);
+/* The same of a call that had to create something: LATHE_EIO where the disk or the
+ * quota is full, or else LATHE_ECREATE. */
+lathe_status error_from_create(int number);
 
 #define ERRORS_MAX 1000 /* more than anybody reads */
 /* A growing list, for `validate`, which tells all. Starts as {0}, stays where it is. */

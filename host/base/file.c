@@ -175,14 +175,14 @@ int file_keep_clear(int fd) {
 
 /* Writes the new content to a file that must not be there yet. */
 static lathe_status write_aside(const char *aside, const char *path, const void *bytes,
-                                size_t count, bool is_lasting, struct error *err) {
+                                size_t count, bool is_durable, struct error *err) {
     int fd =
         file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
         return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
                     strerror(errno));
     lathe_status status = file_write(fd, bytes, count, path, err);
-    bool is_synced = !status && (!is_lasting || fsync(fd) == 0);
+    bool is_synced = !status && (!is_durable || fsync(fd) == 0);
     /* Also where writes are reported late: NFS, quotas. */
     if ((close(fd) != 0 || !is_synced) && !status)
         status =
@@ -191,19 +191,19 @@ static lathe_status write_aside(const char *aside, const char *path, const void 
 }
 
 static lathe_status replace(const char *path, const void *bytes, size_t count,
-                            bool is_lasting, struct error *err) {
+                            bool is_durable, struct error *err) {
     const char *name = path_name(path);
     char *aside =
         text_make("%.*s.%s.%ld.tmp", (int)(name - path), path, name, (long)gettid());
     if (!aside) return fail(err, LATHE_ENOMEM, "no memory to write \"%.400s\"", path);
     unlink(aside); /* of a thread of that number that is no more */
-    lathe_status status = write_aside(aside, path, bytes, count, is_lasting, err);
+    lathe_status status = write_aside(aside, path, bytes, count, is_durable, err);
     if (!status && rename(aside, path))
         status = fail(err, LATHE_ECREATE, "cannot replace \"%.400s\": %s", path,
                       strerror(errno));
     if (status)
         unlink(aside);
-    else if (is_lasting)
+    else if (is_durable)
         status = sync_directory(path, err);
     free(aside);
     return status;
@@ -214,8 +214,8 @@ lathe_status file_replace(const char *path, const void *bytes, size_t count,
     return replace(path, bytes, count, true, err);
 }
 
-lathe_status file_replace_soon(const char *path, const void *bytes, size_t count,
-                               struct error *err) {
+lathe_status file_replace_unsynced(const char *path, const void *bytes, size_t count,
+                                   struct error *err) {
     return replace(path, bytes, count, false, err);
 }
 
@@ -243,6 +243,14 @@ void file_remove_tree(const char *path) {
     file_clear(folder);
     close(folder);
     rmdir(path);
+}
+
+bool file_is_same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+int file_compare_entries(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 const char *file_temporary(void) {

@@ -3,10 +3,14 @@
 #ifndef HOST_BASE_FILE_H
 #define HOST_BASE_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
+
+struct dirent;
+struct stat;
 
 /* Opens a regular file for reading without blocking on FIFOs and devices; links are
  * followed. *size may be NULL. Returns the descriptor through *fd. */
@@ -19,10 +23,10 @@ lathe_status file_read(const char *path, size_t limit, char **content, size_t *l
  * old one or the new one, never half. */
 lathe_status file_replace(const char *path, const void *bytes, size_t count,
                           struct error *err);
-/* The same without waiting for the disk: a loss of power within the next half minute
- * may leave it empty. For what is told elsewhere, too. */
-lathe_status file_replace_soon(const char *path, const void *bytes, size_t count,
-                               struct error *err);
+/* The same without fsync: a loss of power within the next half minute may leave the
+ * file empty. For what can also be learned elsewhere. */
+lathe_status file_replace_unsynced(const char *path, const void *bytes, size_t count,
+                                   struct error *err);
 /* Takes a descriptor and gives one that is not stdin, stdout or stderr, also where
  * somebody closed those; below 0 it stays. A plugin's printf must not end in a file. */
 int file_keep_clear(int fd);
@@ -30,10 +34,15 @@ int file_keep_clear(int fd);
 lathe_status file_write(int fd, const void *bytes, size_t count, const char *path,
                         struct error *err);
 
-/* All that is in an open folder, or in that of this name, which goes too. Links are not
- * followed; what cannot be removed stays. */
+/* Removes all that is in an open folder. Links are not followed; what cannot be removed
+ * stays. */
 void file_clear(int folder);
+/* The same, and then the folder itself. */
 void file_remove_tree(const char *path);
+/* Are they two looks at one file? */
+bool file_is_same(const struct stat *a, const struct stat *b);
+/* For scandir: in byte order, whatever the locale. */
+int file_compare_entries(const struct dirent **a, const struct dirent **b);
 /* Where temporary files go: $TMPDIR, or else the system's. */
 const char *file_temporary(void);
 

@@ -34,8 +34,7 @@ static void check_format(void *context, const char *format, const char *path,
     unsigned version[2];
     if (!strcmp(format, "file"))
         archive_check_name(text, &err);
-    else if (!strcmp(format, "sha256") &&
-             (strlen(text) != 64 || strspn(text, "0123456789abcdef") != 64))
+    else if (!strcmp(format, "sha256") && !digest_is_text(text))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no SHA-256 in 64 digits", text);
     else if (!strcmp(format, "version") && !text_read_version(text, version))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no version such as 1.0", text);

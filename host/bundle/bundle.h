@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a bundle says of itself: bundle.json, checked whole before anything of it is
- * believed. That its files are as it says is found when they are read (intake). Holds
+/* What a bundle says of itself: its bundle.json, checked whole before anything of it is
+ * used. Whether its files are as it says is found when they are read (intake). Holds
  * no file open. */
 #ifndef HOST_BUNDLE_BUNDLE_H
 #define HOST_BUNDLE_BUNDLE_H

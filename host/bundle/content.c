@@ -13,14 +13,14 @@
 #include "bundle/tree.h"
 #include "bundle/uses.h"
 
-#define ASIDE "lathe-verify-"
+#define STAGING_PREFIX "lathe-verify-"
 
 struct content {
     const struct bundle *bundle;
-    struct aside aside;
+    struct staging staging;
     struct tree tree;
-    char *folder;   /* as it is called without links */
-    bool is_wanted; /* the file that comes: its bytes are looked at */
+    char *folder;   /* without links in its path */
+    bool is_wanted; /* are the bytes of the file in hand looked at? */
 };
 
 /* ---- taking it in ---- */
@@ -29,8 +29,8 @@ static bool is_plugins(const char *path) {
     return !strncmp(path, "plugins/", strlen("plugins/"));
 }
 
-/* Data was compared with its digest, and nobody looks into it: an empty file will
- * do. */
+/* Data was compared with its digest, and nobody looks into it: an empty file stands for
+ * it. */
 static lathe_status begin(void *context, const struct bundle_file *file,
                           struct error *err) {
     struct content *content = context;
@@ -44,8 +44,7 @@ static lathe_status add(void *context, const void *bytes, size_t count,
     struct content *content = context;
     if (content->is_wanted)
         return tree_sink(&content->tree).add(&content->tree, bytes, count, err);
-    return aside_is_told(&content->aside) ? fail(err, LATHE_EIO, "it was told to end")
-                                          : LATHE_OK;
+    return staging_check_signals(&content->staging, err);
 }
 
 static lathe_status end(void *context, struct error *err) {
@@ -68,18 +67,18 @@ static int64_t count_bytes(const struct bundle *bundle) {
 
 static lathe_status prepare(struct content *content, struct error *err) {
     const char *place = file_temporary();
-    aside_sweep(place, ASIDE);
-    lathe_status status = aside_open(place, ASIDE, &content->aside, err);
+    staging_sweep(place, STAGING_PREFIX);
+    lathe_status status = staging_open(place, STAGING_PREFIX, &content->staging, err);
     if (!status)
-        status =
-            aside_check_room(&content->aside, place, count_bytes(content->bundle), err);
+        status = staging_check_room(&content->staging, place,
+                                    count_bytes(content->bundle), err);
     if (status) {
         error_help(err, "TMPDIR says where temporary files go");
         return status;
     }
-    content->tree = (struct tree){&content->aside, place, 0600, -1, 0};
-    content->folder = realpath(content->aside.path, NULL);
-    if (content->folder && !mkdirat(content->aside.folder, "plugins", 0700))
+    content->tree = (struct tree){&content->staging, place, 0600, -1, 0};
+    content->folder = realpath(content->staging.path, NULL);
+    if (content->folder && !mkdirat(content->staging.folder, "plugins", 0700))
         return LATHE_OK;
     return fail(err, LATHE_ECREATE, "cannot write in \"%.400s\": %s", place,
                 strerror(errno));
@@ -90,7 +89,8 @@ lathe_status content_open(const struct bundle *bundle, struct content **content,
     struct content *made = calloc(1, sizeof *made);
     *content = NULL;
     if (!made) return fail(err, LATHE_ENOMEM, "out of memory");
-    *made = (struct content){.bundle = bundle, .aside = ASIDE_NONE, .tree = {.fd = -1}};
+    *made =
+        (struct content){.bundle = bundle, .staging = STAGING_NONE, .tree = {.fd = -1}};
     lathe_status status = prepare(made, err);
     if (status)
         content_close(made);
@@ -102,7 +102,7 @@ lathe_status content_open(const struct bundle *bundle, struct content **content,
 void content_close(struct content *content) {
     if (!content) return;
     tree_end(&content->tree);
-    aside_close(&content->aside);
+    staging_close(&content->staging);
     free(content->folder);
     free(content);
 }
@@ -140,7 +140,8 @@ static lathe_status look_at_path(void *context, const char *setting,
     return LATHE_OK;
 }
 
-/* Where the data of a bundle is found, its setting is overridden: no other may be. */
+/* When a bundle is run, the settings that bundle.json lists for a file are overridden
+ * with its place: they must be those that name it. */
 static void look_at_users(const struct settings *settings,
                           const struct bundle_file *files, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -164,7 +165,7 @@ static lathe_status look_at_use(void *context, const char *stage,
     const char *kind = manifest_kind_name(manifest->kind);
     if (!strncmp(manifest->library_path, folder, strlen(folder)) ||
         bundle_has_plugin(settings->content->bundle, kind, manifest->name))
-        return LATHE_OK; /* what is wrong with one that it has was told */
+        return LATHE_OK; /* or its faults were told already */
     struct error *err = errors_add(settings->faults);
     fail(err, LATHE_EMISSING, "%s/%s is used, and is not in the bundle", kind,
          manifest->name);
@@ -174,7 +175,7 @@ static lathe_status look_at_use(void *context, const char *stage,
     return LATHE_OK;
 }
 
-/* A plugin that was found wanting need not be told of twice. */
+/* Once a plugin was told to be faulty, that it is missing is not told as well. */
 static void take_faults(const struct errors *from, bool is_told,
                         struct errors *faults) {
     for (size_t i = 0; i < from->count; i++) {
@@ -211,7 +212,7 @@ static void check_experiment(const struct content *content,
 
 /* ---- the whole ---- */
 
-/* `from` becomes `to` wherever it stands. */
+/* Replaces every `from` in the text. */
 static void replace(char *text, size_t size, const char *from, const char *to) {
     for (char *at; (at = strstr(text, from));) {
         char *rest = text_copy(at + strlen(from));
@@ -221,7 +222,8 @@ static void replace(char *text, size_t size, const char *from, const char *to) {
     }
 }
 
-/* The folder is gone before anybody reads of it. */
+/* The folder is removed before anybody reads of it: paths in it are told as paths in
+ * the bundle. */
 static void forget_folder(const char *folder, struct error *err) {
     char *inside = text_make("%s/", folder);
     const char *const names[][2] = {{inside ? inside : folder, ""},
@@ -234,7 +236,8 @@ static void forget_folder(const char *folder, struct error *err) {
     free(inside);
 }
 
-/* Data by its digest is somewhere else; what names it must be sound all the same. */
+/* Data that the bundle does not hold: the settings that name it must be sound all the
+ * same, so an empty file stands for it too. */
 static lathe_status place_outside(struct content *content, struct error *err) {
     lathe_status status = LATHE_OK;
     for (size_t i = 0; i < content->bundle->outside_count && !status; i++) {
@@ -264,6 +267,7 @@ void content_check(struct content *content, struct errors *faults) {
         forget_folder(content->folder, fault);
         if (fault->status == LATHE_EINVAL || fault->status == LATHE_ENOTFOUND)
             fault->status = LATHE_EDATA; /* of the bundle, not of a user */
+        if (!fault->help[0]) error_help(fault, "make the bundle again: lathe pack");
         *errors_add(faults) = *fault;
     }
     errors_finish(&own);

@@ -6,7 +6,8 @@
 #include "bundle/bundle.h"
 #include "registry.h"
 
-/* Is each plugin that bundle.json names in the folder, as it says, and no other? */
+/* Is each plugin that bundle.json names in the folder, and as it says? Is there no
+ * other? */
 void content_check_plugins(const struct bundle *bundle, const char *folder,
                            const struct registry *registry, struct errors *faults);
 

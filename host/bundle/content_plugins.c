@@ -17,13 +17,11 @@ __attribute__((format(printf, 4, 5))) static void add_fault(const struct plugins
                                                             lathe_status status,
                                                             const char *where,
                                                             const char *format, ...) {
-    char text[480];
+    struct error *err = errors_add(p->faults);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(err, status, format, arguments);
     va_end(arguments);
-    struct error *err = errors_add(p->faults);
-    fail(err, status, "%s", text);
     error_where(err, "%s", where);
 }
 
@@ -33,7 +31,8 @@ static bool is_inside(const struct plugins *p, const char *path) {
     return !strncmp(path, p->folder, strlen(p->folder));
 }
 
-/* Of this library; or, where its manifest does not even say which, in its folder. */
+/* Does the entry belong to this library? Where its manifest does not even say which one
+ * it is of: is it in the library's folder? */
 static bool is_of(const struct registry_entry *entry, const char *library) {
     char *folder = path_directory(library), *own = path_directory(entry->path);
     const char *named = entry->manifest ? entry->manifest->library_path : NULL;
@@ -74,7 +73,7 @@ static bool is_listed(const struct json *list, const char *word) {
     return false;
 }
 
-/* What bundle.json says that all of them need is what machine_check goes by. */
+/* machine_check goes by what bundle.json says that all plugins need together. */
 static void check_needs(const struct plugins *p, const struct bundle_plugin *plugin,
                         const struct facts *facts) {
     const struct bundle *bundle = p->bundle;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle/intake.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "archive_tar.h"
-#include "base/file.h"
+#include "bundle/magic.h"
 
 #define SIGNATURE_MAX 4096
 
@@ -22,74 +20,21 @@ struct intake {
 
 __attribute__((format(printf, 3, 4))) static lathe_status refuse(
     const struct intake *intake, struct error *err, const char *format, ...) {
-    char text[480];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(err, LATHE_EDATA, format, arguments);
     va_end(arguments);
-    fail(err, LATHE_EDATA, "%s", text);
     error_where(err, "%s", intake->path);
     return LATHE_EDATA;
 }
 
-/* ---- by its first bytes ---- */
-
-#define HEAD_BYTES 512
-
-/* What a file begins with. */
-static const struct {
-    const char *name;
-    size_t at, count;
-    const char *bytes;
-    bool is_archive; /* as a bundle may be packed */
-} beginnings[] = {
-    {"zstd data", 0, 4, "\x28\xb5\x2f\xfd", true},
-    {"gzip data", 0, 3, "\x1f\x8b\x08", true},
-    {"a tar archive", 257, 5, "ustar", true},
-    {"a program or a library", 0, 4, "\x7f\x45\x4c\x46", false},
-    {"a PNG image", 0, 4, "\x89\x50\x4e\x47", false},
-    {"a JPEG image", 0, 3, "\xff\xd8\xff", false},
-    {"a zip archive", 0, 4, "\x50\x4b\x03\x04", false},
-    {"an array of NumPy", 0, 6, "\x93\x4e\x55\x4d\x50\x59", false},
-    {"a checkpoint, or other safetensors", 7, 3, "\0{\"", false},
-};
-#define BEGINNINGS (sizeof beginnings / sizeof *beginnings)
-
-static size_t read_beginning(const char *path, char head[HEAD_BYTES]) {
-    int fd = -1;
-    if (*path == '{' || file_open(path, &fd, NULL, NULL)) return 0;
-    const ssize_t got = read(fd, head, HEAD_BYTES);
-    close(fd);
-    return got > 0 ? (size_t)got : 0;
+/* Fills help after a failure, unless somebody had more to say. */
+static void help_damaged(lathe_status status, struct error *err) {
+    if (status == LATHE_EDATA && err && !err->help[0])
+        error_help(err, "get the bundle again, or make it again: lathe pack");
 }
 
-/* Its place in the list; BEGINNINGS: none. */
-static size_t find_beginning(const char *head, size_t count) {
-    size_t i = 0;
-    while (i < BEGINNINGS &&
-           (count < beginnings[i].at + beginnings[i].count ||
-            memcmp(head + beginnings[i].at, beginnings[i].bytes, beginnings[i].count)))
-        i++;
-    return i;
-}
-
-static bool begins_like_bundle(const char *path) {
-    char head[HEAD_BYTES];
-    const size_t found = find_beginning(head, read_beginning(path, head));
-    return found < BEGINNINGS && beginnings[found].is_archive;
-}
-
-bool intake_is_bundle(const char *path) {
-    return *path != '{' && (text_ends_with(path, ".lathe") || begins_like_bundle(path));
-}
-
-const char *intake_guess(const char *path) {
-    char head[HEAD_BYTES];
-    const size_t count = read_beginning(path, head);
-    const size_t found = find_beginning(head, count);
-    if (!memchr(head, '\0', count) && found == BEGINNINGS) return NULL;
-    return found < BEGINNINGS ? beginnings[found].name : "binary data";
-}
+/* ---- the head ---- */
 
 /* NULL as the member: there is no other. */
 static lathe_status next(struct intake *intake, struct error *err) {
@@ -140,11 +85,12 @@ lathe_status intake_open(const char *path, struct intake **intake, struct error 
         intake_close(opened);
     else
         *intake = opened;
-    if (status == LATHE_EDATA && err && !err->help[0] && !begins_like_bundle(path)) {
-        const char *guess = intake_guess(path);
+    if (status == LATHE_EDATA && err && !err->help[0] && !magic_is_archive(path)) {
+        const char *found = magic_name(path);
         error_help(err, "it looks like %s; \"lathe pack\" makes a bundle",
-                   guess ? guess : "text");
+                   found ? found : "text");
     }
+    help_damaged(status, err);
     return status;
 }
 
@@ -161,8 +107,11 @@ const char *intake_signature(const struct intake *intake, size_t *count) {
 lathe_status intake_begin(struct intake *intake, const struct bundle **bundle,
                           struct error *err) {
     *bundle = &intake->bundle;
-    return bundle_parse(intake->json.data ? intake->json.data : "", intake->json.length,
-                        intake->path, &intake->bundle, err);
+    lathe_status status =
+        bundle_parse(intake->json.data ? intake->json.data : "", intake->json.length,
+                     intake->path, &intake->bundle, err);
+    help_damaged(status, err);
+    return status;
 }
 
 /* ---- files ---- */
@@ -228,6 +177,7 @@ lathe_status intake_files(struct intake *intake, const struct intake_sink *sink,
     for (size_t i = 0; i < intake->bundle.file_count && !status; i++)
         status = take_file(intake, &intake->bundle.files[i], sink, err);
     if (!status && !intake->is_at_end) status = refuse_member(intake, NULL, err);
+    help_damaged(status, err);
     return status;
 }
 

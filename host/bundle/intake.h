@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A bundle taken in, from anybody: its entries have to be those that bundle.json lists,
- * each once, in order, with the bytes that it says. Nothing is written here; who wants
- * the bytes gets them as they come, and must not use them before the whole was right.
+/* Reads a bundle that may come from anybody. Its entries have to be those that
+ * bundle.json lists: each once, in order, with the listed bytes. Nothing is written
+ * here. A sink gets the bytes as they come, and must not use them before intake_files
+ * has returned LATHE_OK.
  *
- *     intake_open      the raw bytes of bundle.json, and of its signature if it has
- * one:
- *                      whoever wants one checks it here, before anything is parsed
+ *     intake_open      the raw bytes of bundle.json, and of its signature if there is
+ *                      one: check it here, before anything is parsed
  *     intake_begin     what bundle.json says
  *     intake_files     every file, checked
  */
@@ -25,7 +25,7 @@ const char *intake_signature(const struct intake *intake, size_t *count);
 lathe_status intake_begin(struct intake *intake, const struct bundle **bundle,
                           struct error *err);
 
-/* Who takes the files in. Each function may be NULL; a failure ends it all. */
+/* Where the files go. Each function may be NULL; a failure of one ends the reading. */
 struct intake_sink {
     void *context;
     lathe_status (*begin)(void *context, const struct bundle_file *file,
@@ -35,17 +35,10 @@ struct intake_sink {
     lathe_status (*end)(void *context, struct error *err); /* its digest was right */
 };
 
-/* All files in turn, once. LATHE_EDATA: one is not as listed, or not listed, or
- * missing, or something follows. `sink` NULL: they are only checked. */
+/* All files in turn; call it once. LATHE_EDATA: a file is not as listed, not listed, or
+ * missing, or something follows the last. `sink` NULL: the files are only checked. */
 lathe_status intake_files(struct intake *intake, const struct intake_sink *sink,
                           struct error *err);
 void intake_close(struct intake *intake); /* NULL is fine */
-
-/* Does a file look like a bundle: its name ends in ".lathe", or it begins as zstd, gzip
- * or tar do? */
-bool intake_is_bundle(const char *path);
-/* What a file that can be no text begins like, for messages: "a PNG image", "binary
- * data". NULL: it may be text, or it is no regular file. */
-const char *intake_guess(const char *path);
 
 #endif

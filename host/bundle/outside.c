@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/file.h"
 #include "base/path.h"
 
 #define DEPTH_MAX 3
@@ -18,7 +19,7 @@ struct search {
     bool is_broken;
 };
 
-/* Takes the path over. */
+/* Takes `path` over. */
 static void try_file(struct search *search, char *path, const struct stat *info) {
     char hex[DIGEST_HEX];
     const bool has_name = !strcmp(path_name(path), search->name);
@@ -34,7 +35,7 @@ static void try_file(struct search *search, char *path, const struct stat *info)
     }
 }
 
-/* The right name first: the files of that size may be many and large. */
+/* By name first: the other files of that size may be many and large. */
 static void look_by_name(struct search *search, const char *folder) {
     struct stat info;
     char *path = path_join(folder, search->name);
@@ -50,13 +51,9 @@ static int is_visible(const struct dirent *item) {
     return item->d_name[0] != '.';
 }
 
-static int compare_items(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static void look_below(struct search *search, const char *folder, int depth) {
     struct dirent **items = NULL;
-    const int count = scandir(folder, &items, is_visible, compare_items);
+    const int count = scandir(folder, &items, is_visible, file_compare_entries);
     for (int i = 0; i < count; i++) {
         struct stat info;
         char *path = search->found ? NULL : path_join(folder, items[i]->d_name);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Data that a bundle names by its digest and does not hold, found in folders that
- * somebody gives. Only what has the right digest is found. */
+/* Finds data that a bundle names by its digest and does not hold, in folders that
+ * somebody gives. A file with another digest is never taken. */
 #ifndef HOST_BUNDLE_OUTSIDE_H
 #define HOST_BUNDLE_OUTSIDE_H
 
 #include "bundle/bundle.h"
 
-/* Looks in the folders (NULL-ended or NULL) for the name, then for files of the size,
- * also three folders down. *path is the caller's, absolute. LATHE_ENOTFOUND, which asks
- * for it by name; LATHE_EDATA: a file of that name has other bytes, and none has the
- * right ones. */
+/* Looks in the folders (NULL-ended or NULL): first for the name, then for files of the
+ * size, down to three folders deep. *path is the caller's, absolute. LATHE_ENOTFOUND,
+ * and the help asks for the file; LATHE_EDATA: there is only one of that name that has
+ * other bytes. */
 lathe_status outside_find(const struct bundle_file *file, const char *const *folders,
                           char **path, struct error *err);
 

@@ -8,6 +8,10 @@
 #include "bundle/machine.h"
 #include "bundle/pack_parts.h"
 
+lathe_status pack_no_memory(struct error *err) {
+    return fail(err, LATHE_ENOMEM, "no memory to pack");
+}
+
 /* ---- items ---- */
 
 struct pack_item *pack_add(struct pack *pack, char *path) {
@@ -22,16 +26,16 @@ struct pack_item *pack_add(struct pack *pack, char *path) {
     return &items[pack->item_count++];
 }
 
-/* What /proc shows as a file has bytes, and says that it has none. */
+/* A file under /proc holds bytes, and its size is 0. */
 static lathe_status check_size(struct pack_item *item, int fd, struct error *err) {
     char piece[1];
     const ssize_t behind = pread(fd, piece, 1, item->size);
     const ssize_t last = item->size ? pread(fd, piece, 1, item->size - 1) : 1;
     if (behind == 0 && last == 1) return LATHE_OK;
     fail(err, LATHE_EDATA,
-         "\"%.300s\" has other bytes than the %lld that it says it has", item->source,
+         "\"%.300s\" does not hold as many bytes as its size says, %lld", item->source,
          (long long)item->size);
-    error_help(err, "copy it to a file that stays as it is, and pack that");
+    error_help(err, "copy it to a regular file, and pack that");
     return LATHE_EDATA;
 }
 
@@ -50,6 +54,17 @@ void pack_hash_text(struct pack_item *item) {
     item->size = (int64_t)item->text.length;
     digest_bytes(item->text.data ? item->text.data : "", item->text.length,
                  item->digest);
+}
+
+lathe_status pack_add_json(struct pack *pack, const char *path,
+                           const struct json *value, struct error *err) {
+    struct pack_item *item = pack_add(pack, text_copy(path));
+    if (!item) return pack_no_memory(err);
+    json_write(value, &item->text, 2);
+    text_add(&item->text, "\n");
+    if (item->text.is_broken) return pack_no_memory(err);
+    pack_hash_text(item);
+    return LATHE_OK;
 }
 
 static int compare_items(const void *a, const void *b) {
@@ -140,8 +155,7 @@ static lathe_status write_json(struct pack *pack, struct error *err) {
     }
     json_close(root);
     json_close(abi);
-    if (!is_whole || pack->json.is_broken)
-        return fail(err, LATHE_ENOMEM, "no memory to pack");
+    if (!is_whole || pack->json.is_broken) return pack_no_memory(err);
     return bundle_parse(pack->json.data, pack->json.length, "the bundle", &pack->bundle,
                         err);
 }
@@ -152,8 +166,7 @@ static lathe_status gather(struct pack *pack, const struct pack_request *request
                            struct error *err) {
     pack->plugins = json_make_list();
     pack->libraries = json_make_map();
-    if (!pack->plugins || !pack->libraries)
-        return fail(err, LATHE_ENOMEM, "no memory to pack");
+    if (!pack->plugins || !pack->libraries) return pack_no_memory(err);
     lathe_status status = pack_take_plugins(pack, err);
     if (!status) status = pack_take_data(pack, request->data_limit, err);
     if (!status) status = pack_take_experiment(pack, err);
@@ -167,7 +180,7 @@ lathe_status pack_create(const struct pack_request *request, struct pack **pack,
                          struct errors *errors) {
     struct error err = {0};
     struct pack *made = calloc(1, sizeof *made);
-    if (!made) return fail(errors_add(errors), LATHE_ENOMEM, "no memory to pack");
+    if (!made) return pack_no_memory(errors_add(errors));
     lathe_status status =
         registry_open(request->plugin_paths, NULL, &made->registry, &err);
     if (!status) {

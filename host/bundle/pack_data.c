@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "archive_tar.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
 #include "bundle/uses.h"
@@ -16,13 +17,10 @@ struct gathering {
     struct error *err;
 };
 
-static lathe_status broken(struct error *err) {
-    return fail(err, LATHE_ENOMEM, "no memory to pack");
-}
-
 /* ---- names ---- */
 
-/* The file's own name in letters that a bundle takes; the caller's. */
+/* The file's own name, with '-' for letters that a bundle does not take; the
+ * caller's. */
 static char *plain_name(const char *source) {
     char *name = text_copy(path_name(source));
     for (char *c = name; c && *c; c++) {
@@ -54,15 +52,13 @@ static char *choose_path(const struct pack *pack, const char *source) {
 
 /* ---- files ---- */
 
-/* The same file, by whatever path. */
+/* A file that is packed already, perhaps under another path. */
 static struct pack_item *find_source(const struct pack *pack, const char *source) {
     struct stat info;
     if (stat(source, &info)) return NULL;
     for (size_t i = 0; i < pack->item_count; i++) {
         struct pack_item *item = &pack->items[i];
-        if (item->used_by && item->as.st_dev == info.st_dev &&
-            item->as.st_ino == info.st_ino)
-            return item;
+        if (item->used_by && file_is_same(&item->as, &info)) return item;
     }
     return NULL;
 }
@@ -70,17 +66,17 @@ static struct pack_item *find_source(const struct pack *pack, const char *source
 static lathe_status take_source(struct gathering *g, const char *source,
                                 struct pack_item **taken) {
     struct pack_item *item = pack_add(g->pack, choose_path(g->pack, source));
-    if (!item) return broken(g->err);
+    if (!item) return pack_no_memory(g->err);
     item->source = text_copy(source);
     item->used_by = json_make_list();
-    if (!item->source || !item->used_by) return broken(g->err);
+    if (!item->source || !item->used_by) return pack_no_memory(g->err);
     lathe_status status = pack_hash(item, g->err);
     item->is_outside = item->size > g->limit;
     *taken = item;
     return status;
 }
 
-/* `value` is the absolute path, and becomes that in the bundle. */
+/* Replaces `value`, an absolute path, by the path in the bundle. */
 static lathe_status take_path(void *context, const char *setting, struct json *value) {
     struct gathering *g = context;
     struct pack_item *item = find_source(g->pack, json_text(value));
@@ -92,18 +88,18 @@ static lathe_status take_path(void *context, const char *setting, struct json *v
     }
     const bool is_done = json_set_text(value, item->path) &&
                          json_push(item->used_by, json_make_text(setting));
-    return is_done ? LATHE_OK : broken(g->err);
+    return is_done ? LATHE_OK : pack_no_memory(g->err);
 }
 
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err) {
     struct gathering gathering = {pack, limit, err};
     lathe_status status = uses_each_path(pack->experiment, &gathering, take_path);
-    return status && !err->status ? broken(err) : status;
+    return status && !err->status ? pack_no_memory(err) : status;
 }
 
 /* ---- the experiment ---- */
 
-/* What a run has noted of this machine is left out. */
+/* Leaves out what a run has noted of its machine. */
 static struct json *without_notes(const struct json *whole) {
     static const char *const notes[] = {"origin", "plugin_path", "run", "$schema"};
     struct json *rest = json_make_map();
@@ -120,7 +116,7 @@ static struct json *without_notes(const struct json *whole) {
     return rest;
 }
 
-/* A path of this machine says more than it should, and is of no use elsewhere. */
+/* A path of this machine is of no use elsewhere, and may tell a user's name. */
 static lathe_status check_texts(const struct json *value, const char *path,
                                 struct error *err) {
     lathe_status status = LATHE_OK;
@@ -136,7 +132,8 @@ static lathe_status check_texts(const struct json *value, const char *path,
         char *inner = json_kind(value) == JSON_MAP
                           ? text_make("%s%s%s", path, dot, json_key_at(value, i))
                           : text_make("%s%s%zu", path, dot, i);
-        status = inner ? check_texts(json_at(value, i), inner, err) : broken(err);
+        status =
+            inner ? check_texts(json_at(value, i), inner, err) : pack_no_memory(err);
         free(inner);
     }
     return status;
@@ -145,15 +142,9 @@ static lathe_status check_texts(const struct json *value, const char *path,
 lathe_status pack_take_experiment(struct pack *pack, struct error *err) {
     struct json *whole = experiment_whole(pack->experiment);
     struct json *rest = whole ? without_notes(whole) : NULL;
-    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_EXPERIMENT));
-    lathe_status status = rest && item ? LATHE_OK : broken(err);
+    lathe_status status = rest ? LATHE_OK : pack_no_memory(err);
     if (!status) status = check_texts(rest, "", err);
-    if (!status) {
-        json_write(rest, &item->text, 2);
-        text_add(&item->text, "\n");
-        if (item->text.is_broken) status = broken(err);
-    }
-    if (!status) pack_hash_text(item);
+    if (!status) status = pack_add_json(pack, BUNDLE_EXPERIMENT, rest, err);
     json_close(rest);
     json_close(whole);
     return status;

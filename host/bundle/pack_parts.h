@@ -34,6 +34,7 @@ struct pack {
     struct bundle bundle;
 };
 
+lathe_status pack_no_memory(struct error *err); /* LATHE_ENOMEM */
 /* A new last item, borrowed until the next; takes `path` over. NULL: out of memory, or
  * `path` is NULL. */
 struct pack_item *pack_add(struct pack *pack, char *path);
@@ -41,6 +42,9 @@ struct pack_item *pack_add(struct pack *pack, char *path);
 lathe_status pack_hash(struct pack_item *item, struct error *err);
 /* The same of its text. */
 void pack_hash_text(struct pack_item *item);
+/* A new item whose text is this. */
+lathe_status pack_add_json(struct pack *pack, const char *path,
+                           const struct json *value, struct error *err);
 
 /* ---- pack_plugins.c ---- */
 

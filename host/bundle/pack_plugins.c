@@ -23,10 +23,6 @@ struct gathering {
     struct error *err;
 };
 
-static lathe_status broken(struct error *err) {
-    return fail(err, LATHE_ENOMEM, "no memory to pack");
-}
-
 /* plugins/<kind>/<name>/<file> */
 static char *path_for(const struct manifest *manifest, const char *file) {
     return text_make("plugins/%s/%s/%s", manifest_kind_name(manifest->kind),
@@ -42,7 +38,7 @@ static bool is_taken(const struct pack *pack, const char *path) {
 static lathe_status add_file(struct pack *pack, const struct manifest *manifest,
                              const char *source, struct error *err) {
     struct pack_item *item = pack_add(pack, path_for(manifest, path_name(source)));
-    if (!item || !(item->source = text_copy(source))) return broken(err);
+    if (!item || !(item->source = text_copy(source))) return pack_no_memory(err);
     lathe_status status = archive_check_name(item->path, err);
     if (!status) return pack_hash(item, err);
     error_help(err, "give the file another name");
@@ -67,7 +63,7 @@ static lathe_status add_library(struct pack *pack, const struct manifest *manife
     for (const char **needed = facts.object.needed; !status && needed && *needed;
          needed++)
         if (!json_put(pack->libraries, *needed, json_make_truth(true)))
-            status = broken(err);
+            status = pack_no_memory(err);
     if (!status) {
         take_abi(pack, &facts);
         status = add_file(pack, manifest, path, err);
@@ -76,23 +72,23 @@ static lathe_status add_library(struct pack *pack, const struct manifest *manife
     return status;
 }
 
-/* Beside the library, as it was read; one that a library carries goes in with it, and
- * by itself too where it fits the library's name. */
+/* The text of the manifest, as plugin.json beside the library: also one that the
+ * library carries, if it names this file. */
 static lathe_status add_manifest(struct pack *pack, const struct manifest *manifest,
                                  struct error *err) {
     const char *named = json_text(json_get(manifest->root, "library"));
     if (!manifest->text || strcmp(named, path_name(manifest->library_path)))
         return LATHE_OK;
     struct pack_item *item = pack_add(pack, path_for(manifest, "plugin.json"));
-    if (!item) return broken(err);
+    if (!item) return pack_no_memory(err);
     text_add_bytes(&item->text, manifest->text, manifest->text_length);
-    if (item->text.is_broken) return broken(err);
+    if (item->text.is_broken) return pack_no_memory(err);
     pack_hash_text(item);
     return LATHE_OK;
 }
 
-/* LICENSE, LICENSE-MIT, COPYING.LESSER, notice.txt; not an editor's copy of one
- * ("LICENSE~"), nor what has a licence's name and is of another kind (license.key). */
+/* LICENSE, LICENSE-MIT, COPYING.LESSER, notice.txt; but neither an editor's copy
+ * ("LICENSE~") nor a file of another kind (license.key). */
 static int is_licence(const struct dirent *entry) {
     static const char *const words[] = {"license", "licence", "copying", "copyright",
                                         "notice"};
@@ -133,17 +129,13 @@ static lathe_status add_licence(struct pack *pack, const struct manifest *manife
     return status;
 }
 
-static int compare_entries(const struct dirent **a, const struct dirent **b) {
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
 static lathe_status add_licences(struct pack *pack, const struct manifest *manifest,
                                  struct error *err) {
     struct dirent **entries = NULL;
     char *folder = path_directory(manifest->library_path);
     const int count =
-        folder ? scandir(folder, &entries, is_licence, compare_entries) : 0;
-    lathe_status status = folder ? LATHE_OK : broken(err);
+        folder ? scandir(folder, &entries, is_licence, file_compare_entries) : 0;
+    lathe_status status = folder ? LATHE_OK : pack_no_memory(err);
     for (int i = 0; i < count; i++) {
         char *path = status ? NULL : path_join(folder, entries[i]->d_name);
         if (path && strcmp(path, manifest->library_path) != 0)
@@ -166,7 +158,7 @@ static lathe_status note_plugin(struct pack *pack, const struct manifest *manife
                           json_put(map, "license", json_make_text(manifest->license)) &&
                           json_put(map, "library", json_make_text(library));
     if (json_push(pack->plugins, map) && is_whole) return LATHE_OK;
-    return broken(err);
+    return pack_no_memory(err);
 }
 
 static lathe_status take_plugin(void *context, const char *stage,
@@ -179,7 +171,7 @@ static lathe_status take_plugin(void *context, const char *stage,
                     "%s %s is linked into the program, and cannot be packed",
                     manifest_kind_name(manifest->kind), manifest->name);
     char *library = path_for(manifest, path_name(manifest->library_path));
-    lathe_status status = library ? LATHE_OK : broken(g->err);
+    lathe_status status = library ? LATHE_OK : pack_no_memory(g->err);
     if (!status && !is_taken(g->pack, library)) {
         status = add_library(g->pack, manifest, g->err);
         if (!status) status = add_manifest(g->pack, manifest, g->err);

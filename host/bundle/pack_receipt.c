@@ -23,7 +23,7 @@ static lathe_status check_plugin(const struct pack *pack, const struct json *plu
     const char *name = json_text(json_get(plugin, "name"));
     char *folder =
         text_make("plugins/%s/%s/", json_text(json_get(plugin, "kind")), name);
-    if (!folder) return fail(err, LATHE_ENOMEM, "no memory to pack");
+    if (!folder) return pack_no_memory(err);
     bool is_same = !*digest; /* linked into the program */
     for (size_t i = 0; i < pack->item_count && !is_same; i++)
         is_same = !strncmp(pack->items[i].path, folder, strlen(folder)) &&
@@ -78,25 +78,12 @@ static bool cut_paths(const struct json *receipt) {
     return is_done;
 }
 
-static lathe_status take_receipt(struct pack *pack, struct json *receipt,
-                                 struct error *err) {
-    struct pack_item *item = pack_add(pack, text_copy(BUNDLE_RECEIPT));
-    if (!item || !cut_paths(receipt))
-        return fail(err, LATHE_ENOMEM, "no memory to pack");
-    json_write(receipt, &item->text, 2);
-    text_add(&item->text, "\n");
-    pack_hash_text(item);
-    return item->text.is_broken ? fail(err, LATHE_ENOMEM, "no memory to pack")
-                                : LATHE_OK;
-}
-
 static lathe_status take_records(struct pack *pack, const char *run,
                                  struct error *err) {
     struct pack_item *item = pack_add(pack, text_copy(BUNDLE_RECORDS));
-    if (!item) return fail(err, LATHE_ENOMEM, "no memory to pack");
+    if (!item) return pack_no_memory(err);
     item->source = path_join(run, BUNDLE_RECORDS);
-    return item->source ? pack_hash(item, err)
-                        : fail(err, LATHE_ENOMEM, "no memory to pack");
+    return item->source ? pack_hash(item, err) : pack_no_memory(err);
 }
 
 lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error *err) {
@@ -108,7 +95,8 @@ lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error 
         *err = fault;
     else
         status = check(pack, run, receipt, err);
-    if (!status) status = take_receipt(pack, receipt, err);
+    if (!status && !cut_paths(receipt)) status = pack_no_memory(err);
+    if (!status) status = pack_add_json(pack, BUNDLE_RECEIPT, receipt, err);
     if (!status) status = take_records(pack, run, err);
     json_close(receipt);
     return status;

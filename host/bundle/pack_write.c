@@ -8,28 +8,26 @@
 #include "archive_tar.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "bundle/aside.h"
 #include "bundle/pack_parts.h"
+#include "bundle/staging.h"
 
 #define PIECE_BYTES ((size_t)1 << 20)
 
-#define ASIDE ".pack-"
-#define TOLD "it was told to end"
+#define STAGING_PREFIX ".pack-"
 
 struct writing {
-    const struct aside *aside;
+    const struct staging *staging;
     struct archive_writer *writer;
     char *piece;
     struct error *err;
 };
 
-/* Reading it twice would cost as much again; a file that is written to has other times
- * or another size. */
+/* Hashing it again would take as long again; a file that was written to has another
+ * time or size. */
 static bool is_as_hashed(const struct stat *then, int fd) {
     struct stat now;
-    return fstat(fd, &now) == 0 && now.st_dev == then->st_dev &&
-           now.st_ino == then->st_ino && now.st_size == then->st_size &&
-           now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
+    return fstat(fd, &now) == 0 && file_is_same(&now, then) &&
+           now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec &&
            now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
            now.st_ctim.tv_sec == then->st_ctim.tv_sec &&
            now.st_ctim.tv_nsec == then->st_ctim.tv_nsec;
@@ -40,7 +38,7 @@ static lathe_status copy(struct writing *w, int fd, int64_t size) {
     for (int64_t at = 0; at < size && !status;) {
         const ssize_t got = pread(fd, w->piece, PIECE_BYTES, at);
         if (got < 0 && errno == EINTR) continue;
-        if (aside_is_told(w->aside)) return fail(w->err, LATHE_EIO, TOLD);
+        if ((status = staging_check_signals(w->staging, w->err))) return status;
         if (got < 0) return fail(w->err, LATHE_EIO, "%s", strerror(errno));
         if (got == 0) return fail(w->err, LATHE_EDATA, "it has become shorter");
         const int64_t count = got < size - at ? got : size - at;
@@ -98,15 +96,15 @@ static lathe_status fail_create(const char *path, struct error *err) {
                 strerror(errno));
 }
 
-/* Into a file aside, which takes the place of what is there once it is whole. */
-static lathe_status fill(const struct pack *pack, const struct aside *aside,
+/* Writes a file in the staging directory, and then renames it to `path`. */
+static lathe_status fill(const struct pack *pack, const struct staging *staging,
                          const char *path, const char *signature, size_t count,
                          struct error *err) {
     const char *name = path_name(path);
     const int fd = file_keep_clear(
-        openat(aside->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        openat(staging->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0) return fail_create(path, err);
-    struct writing w = {.aside = aside, .piece = malloc(PIECE_BYTES), .err = err};
+    struct writing w = {.staging = staging, .piece = malloc(PIECE_BYTES), .err = err};
     lathe_status status = write_all(&w, pack, fd, path, signature, count);
     archive_writer_destroy(w.writer);
     free(w.piece);
@@ -114,22 +112,22 @@ static lathe_status fill(const struct pack *pack, const struct aside *aside,
     if ((close(fd) || !is_synced) && !status)
         status =
             fail(err, LATHE_EIO, "cannot write \"%.400s\": %s", path, strerror(errno));
-    if (!status && aside_is_told(aside)) status = fail(err, LATHE_EIO, TOLD);
-    if (!status && renameat(aside->folder, name, AT_FDCWD, path))
+    if (!status) status = staging_check_signals(staging, err);
+    if (!status && renameat(staging->folder, name, AT_FDCWD, path))
         status = fail_create(path, err);
     return status;
 }
 
 static lathe_status replace(const struct pack *pack, const char *path,
                             const char *signature, size_t count, struct error *err) {
-    struct aside aside = ASIDE_NONE;
+    struct staging staging = STAGING_NONE;
     struct text size = {0};
     char *folder = path_directory(path);
-    if (folder) aside_sweep(folder, ASIDE);
-    lathe_status status = folder ? aside_open(folder, ASIDE, &aside, err)
+    if (folder) staging_sweep(folder, STAGING_PREFIX);
+    lathe_status status = folder ? staging_open(folder, STAGING_PREFIX, &staging, err)
                                  : fail(err, LATHE_ENOMEM, "out of memory");
-    if (!status) status = fill(pack, &aside, path, signature, count, err);
-    aside_close(&aside);
+    if (!status) status = fill(pack, &staging, path, signature, count, err);
+    staging_close(&staging);
     bundle_add_size(pack->bundle.total, &size);
     if (status == LATHE_EIO && err && !err->help[0] && size.data)
         error_help(err,
@@ -141,16 +139,15 @@ static lathe_status replace(const struct pack *pack, const char *path,
     return status;
 }
 
-/* Nothing but an older file is replaced, and nothing that is being packed. */
+/* The target may be a file that is there, but not one of those that are packed. */
 static lathe_status check_target(const struct pack *pack, const char *path,
                                  struct error *err) {
     struct stat there, source;
     if (stat(path, &there)) return LATHE_OK;
-    bool is_packed = !stat(pack->experiment->file, &source) &&
-                     source.st_dev == there.st_dev && source.st_ino == there.st_ino;
+    bool is_packed =
+        !stat(pack->experiment->file, &source) && file_is_same(&source, &there);
     for (size_t i = 0; i < pack->item_count && !is_packed; i++)
-        is_packed = pack->items[i].source && pack->items[i].as.st_dev == there.st_dev &&
-                    pack->items[i].as.st_ino == there.st_ino;
+        is_packed = pack->items[i].source && file_is_same(&pack->items[i].as, &there);
     if (!S_ISREG(there.st_mode))
         fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file", path);
     else if (is_packed)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "bundle/shelf.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -9,8 +11,9 @@
 
 #include "base/path.h"
 #include "base/trust.h"
-#include "bundle/shelf_parts.h"
 #include "bundle/tree.h"
+
+#define STAGING_PREFIX ".unpack-"
 
 lathe_status shelf_place(const char *given, char **place, struct error *err) {
     char *data = given ? NULL : path_xdg("data");
@@ -24,18 +27,17 @@ lathe_status shelf_place(const char *given, char **place, struct error *err) {
     return *place ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
 }
 
-/* ---- a folder aside ---- */
+/* ---- unpacking ---- */
 
-/* What is unpacked, in a folder that nobody else knows of. */
-struct filling {
-    struct aside aside;
+/* What is unpacked, before it has its name. */
+struct unpacking {
+    struct staging staging;
     struct tree tree;
 };
 
 static lathe_status fail_create(const char *path, struct error *err) {
-    const int number = errno;
-    return fail(err, number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE,
-                "cannot unpack in \"%.400s\": %s", path, strerror(number));
+    return fail(err, error_from_create(errno), "cannot unpack in \"%.400s\": %s", path,
+                strerror(errno));
 }
 
 /* Made for the user alone. */
@@ -55,30 +57,32 @@ static lathe_status make_place(const char *place, struct error *err) {
     return status;
 }
 
-/* All of the bundle, on the disk; `place` is what messages name. */
-static lathe_status fill(struct filling *filling, const char *place,
+/* Writes the whole bundle to the disk. `place` is what messages name; `modes` are those
+ * of files and of folders. */
+static lathe_status fill(struct unpacking *unpacking, const char *place,
                          struct intake *intake, const struct bundle *bundle,
                          const mode_t modes[2], struct error *err) {
     size_t json_count, signature_count;
     const char *json = intake_text(intake, &json_count);
     const char *signature = intake_signature(intake, &signature_count);
-    struct tree *tree = &filling->tree;
-    *tree = (struct tree){&filling->aside, place, modes[0], -1, 0};
+    struct tree *tree = &unpacking->tree;
+    *tree = (struct tree){&unpacking->staging, place, modes[0], -1, 0};
     const struct intake_sink sink = tree_sink(tree);
     shelf_sweep(place);
-    lathe_status status = aside_open(place, SHELF_ASIDE, &filling->aside, err);
-    if (!status) status = aside_check_room(&filling->aside, place, bundle->total, err);
+    lathe_status status = staging_open(place, STAGING_PREFIX, &unpacking->staging, err);
+    if (!status)
+        status = staging_check_room(&unpacking->staging, place, bundle->total, err);
     if (status) return status;
     status = intake_files(intake, &sink, err);
     if (!status) status = tree_write(tree, BUNDLE_JSON, json, json_count, err);
     if (!status && signature_count)
         status = tree_write(tree, BUNDLE_SIGNATURE, signature, signature_count, err);
-    return status ? status : tree_seal(filling->aside.folder, modes[1], err);
+    return status ? status : tree_seal(unpacking->staging.folder, modes[1], err);
 }
 
-static void close_filling(struct filling *filling) {
-    tree_end(&filling->tree);
-    aside_close(&filling->aside);
+static void close_unpacking(struct unpacking *unpacking) {
+    tree_end(&unpacking->tree);
+    staging_close(&unpacking->staging);
 }
 
 static void sync_place(const char *place) {
@@ -91,11 +95,11 @@ static void sync_place(const char *place) {
 
 /* ---- putting ---- */
 
-/* Two may have unpacked the same at once: the first one's stays. */
-static lathe_status give_name(struct aside *aside, const char *place,
+/* If another process has unpacked the same meanwhile, its folder stays. */
+static lathe_status give_name(struct staging *staging, const char *place,
                               const char *folder, struct error *err) {
-    if (rename(aside->path, folder) == 0) {
-        aside_keep(aside);
+    if (rename(staging->path, folder) == 0) {
+        staging_keep(staging);
         sync_place(place);
         return LATHE_OK;
     }
@@ -107,11 +111,11 @@ static lathe_status unpack_to(const char *place, const char *folder,
                               struct intake *intake, const struct bundle *bundle,
                               struct error *err) {
     static const mode_t read_only[] = {0444, 0555};
-    struct filling filling = {.aside = ASIDE_NONE, .tree = {.fd = -1}};
+    struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
     lathe_status status = make_place(place, err);
-    if (!status) status = fill(&filling, place, intake, bundle, read_only, err);
-    if (!status) status = give_name(&filling.aside, place, folder, err);
-    close_filling(&filling);
+    if (!status) status = fill(&unpacking, place, intake, bundle, read_only, err);
+    if (!status) status = give_name(&unpacking.staging, place, folder, err);
+    close_unpacking(&unpacking);
     if (status == LATHE_ECREATE || status == LATHE_EIO)
         error_help(err, "make room (\"lathe store prune\"), or unpack elsewhere: "
                         "--store DIR");
@@ -154,19 +158,19 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err) {
     static const mode_t usual[] = {0644, 0755};
     char *path = path_absolute(folder), *parent = path ? path_directory(path) : NULL;
-    struct filling filling = {.aside = ASIDE_NONE, .tree = {.fd = -1}};
+    struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
     lathe_status status = parent ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     if (!status && access(parent, F_OK)) status = path_make_directories(parent, err);
-    if (!status) status = fill(&filling, parent, intake, bundle, usual, err);
-    if (!status && rename(filling.aside.path, path)) {
+    if (!status) status = fill(&unpacking, parent, intake, bundle, usual, err);
+    if (!status && rename(unpacking.staging.path, path)) {
         status = fail(err, LATHE_ECREATE, "cannot unpack to \"%.400s\": %s", path,
                       strerror(errno));
         if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)
             error_help(err, "name a folder that is not there yet: -o DIR");
     } else if (!status) {
-        aside_keep(&filling.aside);
+        staging_keep(&unpacking.staging);
     }
-    close_filling(&filling);
+    close_unpacking(&unpacking);
     free(parent);
     free(path);
     return status;
@@ -174,29 +178,29 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
 
 /* ---- keeping house ---- */
 
-/* A folder can be moved once it can be written to; anything else that has the name of a
- * bundle, such as a link, goes as it is. */
-static bool move_into(int aside, const char *folder) {
+/* A read-only folder cannot be moved. Anything else that has the name of a bundle, such
+ * as a link, is moved as it is. */
+static bool move_into(int staging, const char *folder) {
     struct stat info;
     return !lstat(folder, &info) &&
            (!S_ISDIR(info.st_mode) || !fchmodat(AT_FDCWD, folder, 0700, 0)) &&
-           !renameat(AT_FDCWD, folder, aside, "old");
+           !renameat(AT_FDCWD, folder, staging, "old");
 }
 
 lathe_status shelf_remove(const char *place, const char *id, struct error *err) {
     char *folder = folder_of(place, id);
-    struct aside aside = ASIDE_NONE;
-    lathe_status status = folder ? aside_open(place, SHELF_ASIDE, &aside, err)
+    struct staging staging = STAGING_NONE;
+    lathe_status status = folder ? staging_open(place, STAGING_PREFIX, &staging, err)
                                  : fail(err, LATHE_ENOMEM, "out of memory");
     /* It has another name before the first of its files goes. */
-    if (!status && !move_into(aside.folder, folder))
+    if (!status && !move_into(staging.folder, folder))
         status = fail(err, error_from_errno(errno), "cannot remove \"%.400s\": %s",
                       folder, strerror(errno));
-    aside_close(&aside);
+    staging_close(&staging);
     free(folder);
     return status;
 }
 
 int shelf_sweep(const char *place) {
-    return aside_sweep(place, SHELF_ASIDE);
+    return staging_sweep(place, STAGING_PREFIX);
 }

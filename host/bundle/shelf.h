@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Where bundles are unpacked to: <place>/sha256-<id>/, each whole, checked and
- * read-only from the moment that it has that name. Any number of processes may unpack
- * at once, and be killed at any point: what they leave has another name, and goes with
- * the next. What is in a bundle is the bundle's; how it is read is intake's. */
+/* The store of bundles: each is unpacked to <place>/sha256-<id>/, and is whole, checked
+ * and read-only from the moment it has that name. Any number of processes may unpack at
+ * once, and be killed at any point: what they leave has another name, and the next one
+ * removes it. What a bundle says is read by bundle, and its archive by intake. */
 #ifndef HOST_BUNDLE_SHELF_H
 #define HOST_BUNDLE_SHELF_H
 
@@ -10,20 +10,25 @@
 
 #include "bundle/intake.h"
 
+#define SHELF_PREFIX "sha256-"
+
 /* The directory `given`, absolute, or <data>/lathe/bundles of the user; the caller's.
  * LATHE_ENOTFOUND: there is no home. */
 lathe_status shelf_place(const char *given, char **place, struct error *err);
 
-/* The bundle's folder, unpacked there unless it was before; what was there is read and
- * compared with its digests, and unpacked anew where it differs (*is_mended, which may
- * be NULL). *folder is the caller's. The intake has begun. LATHE_ECREATE, LATHE_EIO:
- * the place cannot be written to, or is full. */
+/* The id in the name of a bundle's folder; NULL: that is no such name. Borrowed. */
+const char *shelf_id(const char *name);
+
+/* Unpacks the bundle, unless it is there already; *folder is the caller's. What is
+ * there is compared with its digests, and unpacked anew where it differs (*is_mended,
+ * which may be NULL). Call it after intake_begin. LATHE_ECREATE, LATHE_EIO: the place
+ * cannot be written to, or is full. */
 lathe_status shelf_put(const char *place, struct intake *intake,
                        const struct bundle *bundle, char **folder, bool *is_mended,
                        struct error *err);
-/* Is the folder that of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not
- * there; LATHE_EDATA: what is not as it was; LATHE_EPERM: others may write there.
- * *bundle may be NULL; it is for bundle_finish. */
+/* Is it the folder of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not there;
+ * LATHE_EDATA: it was changed; LATHE_EPERM: others may write there. *bundle may be
+ * NULL; it is for bundle_finish. */
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
 /* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
@@ -44,9 +49,9 @@ struct shelf_list {
 /* A place that is not there has none. */
 lathe_status shelf_read(const char *place, struct shelf_list *list, struct error *err);
 void shelf_finish(struct shelf_list *list);
-/* Takes one away; a process that runs it keeps what it has open. */
+/* Removes one; a process that runs it keeps what it has open. */
 lathe_status shelf_remove(const char *place, const char *id, struct error *err);
-/* Takes away what was left by processes that were killed; returns how many. */
+/* Removes what killed processes have left; returns how many there were. */
 int shelf_sweep(const char *place);
 
 #endif

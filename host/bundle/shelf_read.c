@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "bundle/shelf.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +13,18 @@
 #include "base/grow.h"
 #include "base/path.h"
 #include "base/trust.h"
-#include "bundle/shelf_parts.h"
 #include "bundle/tree.h"
 
 #define TREE_MODES (S_IWGRP | S_IWOTH)
 
 /* ---- one ---- */
+
+const char *shelf_id(const char *name) {
+    const char *id = name + strlen(SHELF_PREFIX);
+    return !strncmp(name, SHELF_PREFIX, strlen(SHELF_PREFIX)) && digest_is_text(id)
+               ? id
+               : NULL;
+}
 
 static lathe_status check_file(const char *folder, const struct bundle_file *file,
                                struct error *err) {
@@ -37,25 +45,24 @@ static lathe_status check_file(const char *folder, const struct bundle_file *fil
     return status;
 }
 
-/* That the folder is named by its bundle.json, whose bytes the digest is of. */
+/* Also checks that the folder's name is the digest of its bundle.json. */
 static lathe_status read_json(const char *folder, struct bundle *bundle,
                               struct error *err) {
-    const char *name = path_name(folder);
+    const char *id = shelf_id(path_name(folder));
     char *path = path_join(folder, BUNDLE_JSON), *content = NULL;
     size_t count = 0;
     lathe_status status = path ? file_read(path, BUNDLE_TEXT_MAX, &content, &count, err)
                                : fail(err, LATHE_ENOMEM, "out of memory");
     if (status && status != LATHE_ENOMEM) status = LATHE_EDATA;
     if (!status) status = bundle_parse(content, count, folder, bundle, err);
-    if (!status && (strncmp(name, SHELF_PREFIX, strlen(SHELF_PREFIX)) ||
-                    strcmp(name + strlen(SHELF_PREFIX), bundle->id)))
+    if (!status && (!id || strcmp(id, bundle->id)))
         status = fail(err, LATHE_EDATA, "\"%.400s\" holds another bundle", folder);
     free(content);
     free(path);
     return status;
 }
 
-/* Anything more in it might be taken for a plugin of the bundle. */
+/* A file that is not listed might be taken for a plugin of the bundle. */
 static lathe_status check_rest(const char *folder, const struct bundle *bundle,
                                struct error *err) {
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -68,7 +75,7 @@ static lathe_status check_rest(const char *folder, const struct bundle *bundle,
                 folder);
 }
 
-/* Who may write in the place can put a folder of theirs where this one was found whole,
+/* Whoever may write in the place could exchange the folder after it was checked, and
  * before anything is loaded from it. */
 static lathe_status check_place(const char *folder, struct error *err) {
     char *place = path_directory(folder);
@@ -106,12 +113,6 @@ static int compare_items(const void *a, const void *b) {
                   ((const struct shelf_item *)b)->id);
 }
 
-static bool is_id(const char *name) {
-    const size_t prefix = strlen(SHELF_PREFIX);
-    return !strncmp(name, SHELF_PREFIX, prefix) && strlen(name + prefix) == 64 &&
-           strspn(name + prefix, "0123456789abcdef") == 64;
-}
-
 static lathe_status add_item(const char *place, const char *name,
                              struct shelf_list *list, struct error *err) {
     struct shelf_item *items = grow(list->items, list->count, sizeof *items);
@@ -124,7 +125,7 @@ static lathe_status add_item(const char *place, const char *name,
     if (!status && lstat(folder, &info) == 0) {
         struct shelf_item *item = &list->items[list->count];
         *item = (struct shelf_item){.used = info.st_mtime};
-        memcpy(item->id, name + strlen(SHELF_PREFIX), 64);
+        memcpy(item->id, shelf_id(name), sizeof item->id);
         const bool is_read = read_json(folder, &bundle, NULL) == LATHE_OK;
         item->name = text_copy(is_read ? bundle.name : "?");
         item->size = bundle.total;
@@ -146,7 +147,7 @@ lathe_status shelf_read(const char *place, struct shelf_list *list, struct error
         return fail(err, error_from_errno(errno), "cannot read \"%.400s\": %s", place,
                     strerror(errno));
     for (const struct dirent *item; listing && !status && (item = readdir(listing));)
-        if (is_id(item->d_name)) status = add_item(place, item->d_name, list, err);
+        if (shelf_id(item->d_name)) status = add_item(place, item->d_name, list, err);
     if (listing) closedir(listing);
     if (list->count)
         qsort(list->items, list->count, sizeof *list->items, compare_items);

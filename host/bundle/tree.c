@@ -14,9 +14,8 @@
 
 static lathe_status fail_tree(const struct tree *tree, const char *name,
                               struct error *err) {
-    return fail(err, errno == ENOSPC || errno == EDQUOT ? LATHE_EIO : LATHE_ECREATE,
-                "cannot create \"%.250s/%.200s\": %s", tree->path, name,
-                strerror(errno));
+    return fail(err, error_from_create(errno), "cannot create \"%.250s/%.200s\": %s",
+                tree->path, name, strerror(errno));
 }
 
 /* ---- writing ---- */
@@ -40,7 +39,7 @@ static int enter_folder(int folder, const char *path) {
 
 static lathe_status open_file(struct tree *tree, const char *path, struct error *err) {
     const char *name = strrchr(path, '/');
-    const int folder = enter_folder(tree->aside->folder, path);
+    const int folder = enter_folder(tree->staging->folder, path);
     if (folder >= 0)
         tree->fd = file_keep_clear(
             openat(folder, name ? name + 1 : path,
@@ -62,7 +61,8 @@ static lathe_status add(void *context, const void *bytes, size_t count,
                         struct error *err) {
     struct tree *tree = context;
     tree->left -= (int64_t)count;
-    if (aside_is_told(tree->aside)) return fail(err, LATHE_EIO, "it was told to end");
+    lathe_status status = staging_check_signals(tree->staging, err);
+    if (status) return status;
     if (tree->left < 0) return fail(err, LATHE_EDATA, "more came than was announced");
     return file_write(tree->fd, bytes, count, tree->path, err);
 }

@@ -59,7 +59,7 @@ struct walk {
     const struct use *use;
 };
 
-/* "files.0" of the plugin. */
+/* Does the plugin declare this option, such as "files.0", as a path? */
 static bool is_path(const struct use *use, const char *dotted) {
     char *path = text_copy(dotted);
     for (char *c = path; c && *c; c++)
@@ -98,7 +98,7 @@ static lathe_status walk_value(const struct walk *walk, const char *path,
     return status;
 }
 
-/* The members of a map can be changed through it, whoever borrows it. */
+/* The options are const here, but their values are not: visits may change them. */
 static lathe_status walk_use(void *context, const char *stage, const struct use *use) {
     struct walk walk = *(const struct walk *)context;
     lathe_status status = LATHE_OK;

@@ -52,7 +52,7 @@ static lathe_status look(struct again *again, lathe_session *session) {
 
 /* LATHE_END: this was the last step. */
 static lathe_status judge_end(struct again *again, lathe_session *session) {
-    if (aside_is_told(again->aside)) lathe_stop(session, "preempted");
+    if (staging_is_interrupted(again->staging)) lathe_stop(session, "preempted");
     if (lathe_now(session)->step < again->last || again->end == AGAIN_ENDS)
         return LATHE_OK;
     if (again->end == AGAIN_CUT) lathe_stop(session, "interrupted");
@@ -77,7 +77,7 @@ static lathe_status step(struct again *again, lathe_session *s) {
     return look(again, s);
 }
 
-/* One that is past its end is not what it was: it need not go on. */
+/* A run that goes past the end of the first is not the same: it need not go on. */
 static lathe_status epoch(struct again *again, lathe_session *s) {
     lathe_status e;
     while ((e = judge_end(again, s)) == LATHE_OK &&

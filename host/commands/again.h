@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A run done again, on the embedding API: the built-in loop, which ends where the first
- * run did and takes the digest of the weights where the first run kept them. What is
- * run, and what is compared afterwards, is the command's to say. */
+/* A run done again: the built-in loop, written on the embedding API. It ends where the
+ * first run did, and takes the digest of the weights wherever the first run kept them.
+ * What is run, and how the two are compared, is the command's. */
 #ifndef HOST_COMMANDS_AGAIN_H
 #define HOST_COMMANDS_AGAIN_H
 
@@ -9,7 +9,7 @@
 
 #include <lathe/session.h>
 
-#include "bundle/aside.h"
+#include "bundle/staging.h"
 #include "json.h"
 
 /* What becomes of the run after step `last`. */
@@ -22,9 +22,9 @@ enum again_end {
 struct again {
     int64_t last;
     enum again_end end;
-    const struct json *kept;      /* [{"step"}]: where weights are looked at */
-    const struct aside *aside;    /* where it is; a signal that waits there ends it */
-    void (*begun)(void *context); /* the session is there, and nothing has run */
+    const struct json *kept;       /* [{"step"}]: where weights are looked at */
+    const struct staging *staging; /* a signal that it holds back ends the run */
+    void (*begun)(void *context);  /* the session is there, and nothing has run */
     void *context;
     /* what came of it */
     bool is_done;         /* the loop was turned to its end, and nobody stopped it */

@@ -2,7 +2,6 @@
 #include "arguments.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +19,10 @@ struct reading {
 
 __attribute__((format(printf, 2, 3))) static int refuse(struct reading *reading,
                                                         const char *format, ...) {
-    char text[256];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    fail_list(reading->err, LATHE_EINVAL, format, arguments);
     va_end(arguments);
-    fail(reading->err, LATHE_EINVAL, "%s", text);
     error_where(reading->err, "command line of \"%s\"", reading->argv[0]);
     error_help(reading->err, "\"lathe help %s\" lists its flags", reading->argv[0]);
     return EXIT_USAGE;

@@ -27,7 +27,7 @@ static const struct manifest *find_shadowed(const struct registry *registry,
     return NULL;
 }
 
-/* Once, however often it is used; false: it was there. */
+/* Adds it unless it is in the list already; false: it was. */
 static bool add_name(struct text *list, const struct manifest *manifest) {
     char *name = text_make("%s/%s %s", manifest_kind_name(manifest->kind),
                            manifest->name, manifest->version);

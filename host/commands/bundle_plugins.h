@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose plugins are used when a bundle is: found out, not taken from what the bundle
- * says. */
+/* Which plugins a bundle is run with: its own, or some that are installed here. That is
+ * found by looking; what the bundle says of itself is not relied on. */
 #ifndef HOST_COMMANDS_BUNDLE_PLUGINS_H
 #define HOST_COMMANDS_BUNDLE_PLUGINS_H
 
@@ -13,9 +13,9 @@ struct bundle_plugins {
     const char *const *plugin_paths, *const *overrides;
 };
 
-/* Says on stderr, unless quiet, which are the bundle's and which are installed here.
- * LATHE_EMISSING: the bundle has one that is refused, and another would take its place.
- * An experiment that is wrong is for others to tell. */
+/* Tells on stderr, unless quiet. LATHE_EMISSING: a plugin of the bundle is refused, and
+ * an installed one would take its place. Faults of the experiment are for others to
+ * tell. */
 lathe_status bundle_plugins_look(const struct bundle_plugins *plugins, int is_quiet,
                                  struct error *err);
 

@@ -7,6 +7,7 @@
 
 #include "base/path.h"
 #include "bundle/machine.h"
+#include "bundle/magic.h"
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
 #include "commands/bundle_plugins.h"
@@ -58,8 +59,8 @@ lathe_status bundles_open(const char *path, struct intake **intake,
 }
 
 lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err) {
-    *is_bundle = intake_is_bundle(word);
-    const char *guess = *is_bundle ? NULL : intake_guess(word);
+    *is_bundle = magic_is_bundle(word);
+    const char *guess = *is_bundle ? NULL : magic_name(word);
     if (!guess) return LATHE_OK;
     fail(err, LATHE_EINVAL,
          "it is neither an experiment, which is JSON, nor a bundle: "
@@ -143,25 +144,35 @@ static lathe_status give_override(const struct placing *p, const char *override,
     return status;
 }
 
-static lathe_status place_data(const struct placing *p, struct errors *errors) {
+static lathe_status make_room(const struct placing *p, struct error *err) {
     size_t most = p->overrides->count;
-    lathe_status first = LATHE_OK;
     for (size_t i = 0; i < p->bundle->outside_count; i++)
         most += json_size(p->bundle->outside[i].used_by);
     p->use->overrides = calloc(most + 1, sizeof *p->use->overrides);
     p->use->made = calloc(most + 1, sizeof *p->use->made);
-    if (!p->use->overrides || !p->use->made)
-        return fail(errors_add(errors), LATHE_ENOMEM, "out of memory");
-    for (size_t i = 0; i < p->bundle->outside_count + p->overrides->count; i++) {
-        struct error err = {0};
-        const size_t given = i - p->bundle->outside_count;
-        lathe_status status = i < p->bundle->outside_count
-                                  ? find_data(p, &p->bundle->outside[i], &err)
-                                  : give_override(p, p->overrides->items[given], &err);
-        if (status) *errors_add(errors) = err;
-        if (!first) first = status;
+    return p->use->overrides && p->use->made ? LATHE_OK
+                                             : fail(err, LATHE_ENOMEM, "out of memory");
+}
+
+/* Goes on after a fault, so that all data that is missing is named at once. */
+static lathe_status place_data(const struct placing *p, struct errors *errors) {
+    struct error err = {0};
+    lathe_status status = make_room(p, &err);
+    if (status) {
+        *errors_add(errors) = err;
+        return status;
     }
-    return first;
+    for (size_t i = 0; i < p->bundle->outside_count; i++) {
+        const lathe_status found = find_data(p, &p->bundle->outside[i], &err);
+        if (found) *errors_add(errors) = err;
+        if (!status) status = found;
+    }
+    for (size_t i = 0; i < p->overrides->count; i++) {
+        const lathe_status given = give_override(p, p->overrides->items[i], &err);
+        if (given) *errors_add(errors) = err;
+        if (!status) status = given;
+    }
+    return status;
 }
 
 /* ---- plugins ---- */
@@ -290,7 +301,6 @@ int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
 /* ---- runs ---- */
 
 lathe_status bundles_check_run(const char *run, struct error *err) {
-    static const char mark[] = "sha256-";
     char *path = path_join(run, "resolved.json");
     struct json *resolved = NULL;
     lathe_status status = LATHE_OK;
@@ -298,7 +308,7 @@ lathe_status bundles_check_run(const char *run, struct error *err) {
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
     const char *name = folder ? path_name(folder) : "";
-    if (!strncmp(name, mark, sizeof mark - 1) && strlen(name) == sizeof mark - 1 + 64) {
+    if (shelf_id(name)) {
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");

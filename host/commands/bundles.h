@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bundles on a command line: where one stands in place of an experiment file, it is
- * checked, unpacked into the store, and what the session is to open is told. */
+/* Bundles on a command line. One that stands in place of an experiment file is checked
+ * and unpacked into the store, and the options of the session are set to what is there.
+ * Reading a bundle is intake's, keeping it is shelf's. */
 #ifndef HOST_COMMANDS_BUNDLES_H
 #define HOST_COMMANDS_BUNDLES_H
 
@@ -19,20 +20,20 @@ struct bundle_flags {
         "--store", "DIR", .value = &(flags).store                                      \
     }
 
-/* The one way by which a bundle comes into the program: what the user's policy makes of
- * its signature is known before its bundle.json is parsed, and LATHE_EPERM if that is a
- * no; a warning is printed. *intake is the caller's, *bundle borrowed from it. */
+/* The only way a bundle comes into the program. What the user's policy makes of its
+ * signature is known before its bundle.json is parsed: LATHE_EPERM if that is a no, or
+ * a warning on stderr. *intake is the caller's, *bundle borrowed from it. */
 lathe_status bundles_open(const char *path, struct intake **intake,
                           const struct bundle **bundle, struct error *err);
-/* The same for who only looks at it: a signature that is wrong is refused, and of
- * others *signature says what there is, for signature_finish also after a failure.
- * `key` as for signature_look; with one, it has to have signed. */
+/* The same for a command that only looks at it. A wrong signature is refused; of any
+ * other, *signature says what there is, for signature_finish also after a failure.
+ * `key` as for signature_look; if it is given, it has to have signed. */
 lathe_status bundles_look(const char *path, const char *key,
                           struct signature *signature, struct intake **intake,
                           const struct bundle **bundle, struct error *err);
 
-/* `word` takes the place of an experiment: LATHE_EINVAL for a file that can be neither
- * that nor a bundle, with what it looks like; *is_bundle tells which it is. */
+/* Is `word`, given in place of an experiment, a bundle? LATHE_EINVAL: it is a file that
+ * can be neither, and the text says what it looks like. */
 lathe_status bundles_recognise(const char *word, bool *is_bundle, struct error *err);
 
 /* What takes the place of the words of a command line. */
@@ -46,9 +47,8 @@ struct bundle_use {
     size_t made_count, override_count;
 };
 
-/* Is `word` a bundle? Then fills in *use, for bundles_finish either way, and says on
- * stderr, unless quiet, whose plugins are used. Faults go to `errors`, all that can be
- * found. */
+/* `word` is a bundle: fills in *use, for bundles_finish either way, and tells on
+ * stderr, unless quiet, whose plugins are used. Adds all faults that can be found. */
 lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
                          const struct words *plugin_paths,
                          const struct words *overrides, int is_quiet,

@@ -236,8 +236,8 @@ static int grade(const struct checking *c) {
     return c->why_no_instance ? EXIT_USAGE : 0;
 }
 
-/* A word that names two plugins is a fault of usage; what was given for one that was
- * found is a fault of configuration. */
+/* A word that names two plugins is a wrong command line. Once a plugin was found, what
+ * was given for it is a wrong configuration. */
 static int ungraded(const struct checking *c, lathe_status status) {
     const bool is_found = c->subject.manifest || c->subject.refused.status;
     return status == LATHE_EINVAL && !is_found ? EXIT_USAGE : error_exit_code(status);

@@ -2,6 +2,7 @@
 /* A report as text. */
 #include <string.h>
 
+#include "base/digest.h"
 #include "commands/compare.h"
 
 #define SHOWN 56 /* bytes of a value */
@@ -16,7 +17,7 @@ static void add_value(struct text *text, const struct json *value) {
         text_add(&whole, "one");
     else if (json_kind(value) != JSON_TEXT)
         json_write(value, &whole, 0);
-    else if (strlen(string) == 64 && strspn(string, "0123456789abcdef") == 64)
+    else if (digest_is_text(string))
         text_format(&whole, "sha256 %.12s", string);
     else
         text_add(&whole, string);

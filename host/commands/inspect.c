@@ -8,7 +8,7 @@
 
 #include "base/path.h"
 #include "base/trust.h"
-#include "bundle/intake.h"
+#include "bundle/magic.h"
 #include "commands/arguments.h"
 #include "commands/bundle_page.h"
 #include "commands/commands.h"
@@ -20,18 +20,13 @@
 
 /* ---- which one ---- */
 
-static bool is_library(const char *path) {
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".so") == 0;
-}
-
-/* A folder, a manifest, or a library: the manifest that goes with it; the caller's. */
+/* The manifest that goes with a folder, a manifest or a library; the caller's. */
 static char *manifest_path(const char *word) {
     struct stat info;
     char *path = path_absolute(word);
     if (!path || strcmp(path_name(path), "plugin.json") == 0) return path;
     bool is_folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    if (!is_folder && !is_library(path)) return path;
+    if (!is_folder && !text_ends_with(path, ".so")) return path;
     char *folder = is_folder ? text_copy(path) : path_directory(path);
     free(path);
     path = folder ? path_join(folder, "plugin.json") : NULL;
@@ -39,10 +34,10 @@ static char *manifest_path(const char *word) {
     return path;
 }
 
-/* Is the library named by the manifest that was read, or was it not the library that
- * was asked for? */
+/* Was the manifest that was read asked for? Where `word` is a library, only if it names
+ * that. */
 static bool is_meant(const char *word, const struct registry_entry *entry) {
-    if (!is_library(word)) return true;
+    if (!text_ends_with(word, ".so")) return true;
     return entry->reason.status != LATHE_ENOTFOUND && entry->manifest &&
            strcmp(path_name(word), entry->manifest->library) == 0;
 }
@@ -247,14 +242,13 @@ int command_inspect(int argc, char **argv) {
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (code == 0)
         code = arguments_only_word(&arguments, "inspect", "a plugin", &word, &err);
-    if (code == 0 && intake_is_bundle(word))
+    if (code == 0 && magic_is_bundle(word))
         code = error_exit_code(bundle_page_print(word, is_json, &err));
     else if (code == 0)
         code = registry_is_path(word) ? inspect_path(word, is_json, &err)
                                       : inspect_name(word, paths.items, is_json, &err);
-    if (err.status == LATHE_EMISSING && intake_guess(word))
-        error_help(&err, "\"%.200s\" is a file, and looks like %s", word,
-                   intake_guess(word));
+    const char *found = err.status == LATHE_EMISSING ? magic_name(word) : NULL;
+    if (found) error_help(&err, "\"%.200s\" is a file, and looks like %s", word, found);
     if (err.status != LATHE_OK) command_print_error(&err);
     arguments_finish(&arguments);
     return code;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bundle/magic.h"
 #include "commands/runs.h"
 
 static int open_run(const char *word, struct original *o, struct error *err) {
@@ -54,7 +55,7 @@ int original_open(const char *word, const struct bundle_flags *flags,
                   int is_quiet, struct original *o, struct error *err) {
     struct errors errors = {0};
     *o = (struct original){.name = word, .overrides = *overrides};
-    if (runs_is_run(word) || !intake_is_bundle(word)) return open_run(word, o, err);
+    if (runs_is_run(word) || !magic_is_bundle(word)) return open_run(word, o, err);
     lathe_status status = bundles_use(word, flags, plugin_paths, overrides, is_quiet,
                                       &o->bundle, &errors);
     if (status)

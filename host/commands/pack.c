@@ -83,8 +83,8 @@ static int read_run(struct packing *p, struct error *err) {
     return 0;
 }
 
-/* What came of the run goes with it, for whoever does it again: unless this is another
- * experiment now, or it began from a checkpoint, which is not packed. */
+/* The receipt goes in, unless an override makes this another experiment, or the run
+ * began from a checkpoint, which is not packed. */
 static bool has_receipt(const struct packing *p, const struct arguments *arguments) {
     return p->resolved && !arguments->overrides.count && !json_get(p->root, "from");
 }
@@ -123,8 +123,8 @@ static void add_json(const struct bundle *bundle, const char *output,
 
 /* ---- the whole ---- */
 
-/* Signs bundle.json; nothing without a key. In the comment, which the signature covers,
- * is no time: the same input gives the same bytes. */
+/* Signs bundle.json, if there is a key. The comment, which the signature covers, has no
+ * time in it: the same input gives the same bytes. */
 static lathe_status sign(const struct packing *p, const struct pack *pack,
                          struct text *signature, struct error *err) {
     size_t count = 0;

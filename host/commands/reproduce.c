@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* lathe reproduce: a run that has ended, done again in a fresh directory, and what came
- * of it beside what came of it then. */
+/* lathe reproduce: does a run that has ended again, in a fresh directory, and compares
+ * what came of it with what came of it then. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/duration.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "bundle/aside.h"
 #include "commands/again.h"
 #include "commands/commands.h"
+#include "commands/fresh_directory.h"
 #include "commands/needs.h"
-#include "commands/original.h"
 #include "commands/output.h"
 #include "commands/turn.h"
 
 #define EXIT_DIFFER 1
-#define ASIDE ".reproduce-"
 #define ENDLESS "1000000h" /* a century */
 
 struct reproduction {
@@ -36,15 +31,14 @@ struct reproduction {
     const char **overrides; /* what keeps a time from ending it, then the original's */
     char *until;            /* the former */
     bool is_timed;
-    char *fresh;
-    struct aside aside;   /* which holds that, unless DIR was given */
+    struct fresh_directory fresh;
     struct json *changed; /* since the first time */
     struct again again;
 };
 
 /* ---- what is to be done ---- */
 
-/* Puts a time that is never over in the place of each; false: there is none. */
+/* Replaces each bound that is a time by one that never comes; false: there is none. */
 static bool lengthen(struct json *until) {
     struct duration duration;
     bool is_one = json_kind(until) == JSON_TEXT &&
@@ -59,8 +53,8 @@ static const struct json *until_of(const struct json *resolved) {
     return json_get(json_get(resolved, "train"), "until");
 }
 
-/* A bound that is a time ended the run where it did; today it would elsewhere. What can
- * be counted stays, for a schedule goes by it. */
+/* A bound that is a time would end the run elsewhere today. One that can be counted
+ * stays, because a schedule depends on it. */
 static lathe_status list_overrides(struct reproduction *r, struct error *err) {
     const struct words *given = &r->original.overrides;
     struct json *until = json_clone(until_of(r->original.experiment));
@@ -87,7 +81,7 @@ static lathe_status list_overrides(struct reproduction *r, struct error *err) {
     return LATHE_OK;
 }
 
-/* It is no change of the experiment. */
+/* The longer time is no change of the experiment: what is compared has the old one. */
 static bool forget_lengthening(const struct reproduction *r) {
     struct json *train = json_get(r->second.resolved, "train");
     const struct json *until = until_of(r->original.experiment);
@@ -98,7 +92,7 @@ static bool is_reason(const struct reproduction *r, const char *reason) {
     return !strcmp(json_text(json_get(r->original.side.receipt, "reason")), reason);
 }
 
-/* Something is known of the first so many steps. */
+/* Is something recorded of the first so many steps? */
 static bool is_known(const struct reproduction *r, int64_t steps) {
     const struct json *kept = json_get(r->original.side.receipt, "checkpoints");
     for (size_t i = 0; i < json_size(kept); i++)
@@ -129,7 +123,7 @@ static int read_steps(struct reproduction *r, int64_t all, struct error *err) {
     return EXIT_USAGE;
 }
 
-/* How it ended says how it ends this time. */
+/* The run ends this time as it ended then. */
 static int plan_end(struct reproduction *r, struct error *err) {
     const int64_t all = json_whole(json_get(r->original.side.receipt, "step"));
     r->scope = (struct scope){.steps = -1};
@@ -145,66 +139,7 @@ static int plan_end(struct reproduction *r, struct error *err) {
     return code;
 }
 
-/* ---- where, and with which plugins ---- */
-
-/* Is the directory, which need not be there, the run's or below it? */
-static bool is_inside(const char *directory, const char *run) {
-    char *whole = realpath(run, NULL), *at = text_copy(directory);
-    bool is_it = false;
-    while (whole && at && !is_it) {
-        char *real = realpath(at, NULL);
-        is_it = real && !strncmp(real, whole, strlen(whole)) &&
-                (!real[strlen(whole)] || real[strlen(whole)] == '/');
-        char *above = real ? NULL : path_directory(at);
-        const bool is_top = real || (above && !strcmp(above, at));
-        free(real);
-        free(at);
-        at = is_top ? NULL : above;
-        if (is_top) free(above);
-    }
-    free(whole);
-    free(at);
-    return is_it;
-}
-
-/* Beside the run, where there was room for one; or else where temporary files go. Its
- * parent is never called "runs", so "latest" stays what it is. */
-static lathe_status make_place(struct reproduction *r, struct error *err) {
-    if (r->directory) {
-        if (is_inside(r->directory, r->original.side.run)) {
-            fail(err, LATHE_ECREATE, "it is in the run that is done again");
-            error_where(err, "-o %s", r->directory);
-            error_help(err, "a run's directory holds that run alone: name another");
-            return LATHE_ECREATE;
-        }
-        r->fresh = text_copy(r->directory);
-        return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
-    }
-    char *run = r->original.bundle.folder ? NULL : realpath(r->original.side.run, NULL);
-    char *beside = path_directory(run ? run : "./bundle");
-    /* What is kept has a name that no later one takes for a leftover. */
-    const char *kind = r->is_kept ? ".reproduced-" : ASIDE;
-    lathe_status status = fail(err, LATHE_ENOMEM, "no memory for a path");
-    if (beside) {
-        aside_sweep(beside, ASIDE);
-        status = aside_open(beside, kind, &r->aside, err);
-    }
-    if (status == LATHE_ECREATE) {
-        aside_sweep(file_temporary(), ASIDE);
-        status = aside_open(file_temporary(), kind, &r->aside, err);
-    }
-    free(beside);
-    free(run);
-    if (status) return status;
-    *err = (struct error){0};
-    r->fresh = path_join(r->aside.path, "run");
-    return r->fresh ? LATHE_OK : fail(err, LATHE_ENOMEM, "no memory for a path");
-}
-
-static void leave_place(struct reproduction *r) {
-    if (r->is_kept) aside_keep(&r->aside);
-    aside_close(&r->aside);
-}
+/* ---- with which plugins, and where ---- */
 
 static bool has_other_data(const struct words *overrides) {
     for (size_t i = 0; i < overrides->count; i++)
@@ -232,8 +167,10 @@ static int prepare(struct reproduction *r, struct error *err) {
                             r->original.bundle.folder ||
                                 has_other_data(&r->original.overrides),
                             &r->changed, err);
-    if (!status) status = make_place(r, err);
-    r->again.aside = &r->aside;
+    if (!status)
+        status = fresh_directory_open(r->directory, &r->original, r->is_kept, &r->fresh,
+                                      err);
+    r->again.staging = &r->fresh.staging;
     r->again.kept = json_get(r->original.side.receipt, "checkpoints");
     r->again.weights = json_make_list();
     return error_exit_code(status);
@@ -241,7 +178,7 @@ static int prepare(struct reproduction *r, struct error *err) {
 
 /* ---- what is said on the way ---- */
 
-/* What is known before the first step need not be waited for. */
+/* Before the first step: nobody has to wait for a run that cannot be identical. */
 static void tell_list(const struct reproduction *r, const char *what,
                       const struct json *list) {
     struct text text = {0};
@@ -255,7 +192,7 @@ static void tell_environment(void *context) {
     const struct reproduction *r = context;
     struct side now = {0};
     struct json *causes = json_make_map();
-    if (causes && side_open(r->fresh, false, &now, NULL) == LATHE_OK &&
+    if (causes && side_open(r->fresh.path, false, &now, NULL) == LATHE_OK &&
         compare_causes(causes, &r->original.side, &now))
         tell_list(r, "other than it was", json_get(causes, "environment"));
     side_finish(&now);
@@ -291,14 +228,14 @@ static void write_verdict(const struct reproduction *r, const struct json *repor
 static bool write_json(const struct reproduction *r, const struct json *report,
                        bool is_identical, struct text *text) {
     struct json *root = json_make_map();
-    const bool is_there = !r->aside.path || r->is_kept;
-    bool is_whole =
-        root && json_put(root, "identical", json_make_truth(is_identical)) &&
-        json_put(root, "run", json_make_text(r->original.name)) &&
-        json_put(root, "again", json_make_text(is_there ? r->fresh : NULL)) &&
-        json_put(root, "steps", json_make_whole(r->again.last)) &&
-        json_put(root, "goes_on", json_make_truth(r->again.goes_on)) &&
-        json_put(root, "changed", json_clone(r->changed));
+    const char *again = fresh_directory_removed(&r->fresh) ? NULL : r->fresh.path;
+    bool is_whole = root &&
+                    json_put(root, "identical", json_make_truth(is_identical)) &&
+                    json_put(root, "run", json_make_text(r->original.name)) &&
+                    json_put(root, "again", json_make_text(again)) &&
+                    json_put(root, "steps", json_make_whole(r->again.last)) &&
+                    json_put(root, "goes_on", json_make_truth(r->again.goes_on)) &&
+                    json_put(root, "changed", json_clone(r->changed));
     for (struct json_member at = {0}; is_whole && json_next(report, &at);)
         is_whole = json_put(root, at.key, json_clone(at.value));
     if (is_whole) json_write(root, text, 0);
@@ -309,7 +246,7 @@ static bool write_json(const struct reproduction *r, const struct json *report,
 
 static int judge(struct reproduction *r, struct error *err) {
     struct text text = {0};
-    lathe_status status = side_open(r->fresh, false, &r->second, err);
+    lathe_status status = side_open(r->fresh.path, false, &r->second, err);
     if (status) return error_exit_code(status);
     struct json *weights = json_clone(r->again.weights);
     bool is_whole =
@@ -330,23 +267,22 @@ static int judge(struct reproduction *r, struct error *err) {
     else
         fputs(text.data, output_file());
     text_finish(&text);
-    if (r->aside.path && r->is_kept) fprintf(stderr, "kept: %s\n", r->fresh);
+    if (r->is_kept && !r->directory) fprintf(stderr, "kept: %s\n", r->fresh.path);
     return code;
 }
 
 static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
-    struct turn turn = {
-        .is_quiet = r->is_quiet || r->is_json,
-        .passing = r->aside.path && !r->is_kept ? path_name(r->aside.path) : NULL,
-        .verbosity = r->verbosity,
-        .run = again_run,
-        .run_context = &r->again};
+    struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
+                        .removed = fresh_directory_removed(&r->fresh),
+                        .verbosity = r->verbosity,
+                        .run = again_run,
+                        .run_context = &r->again};
     lathe_session_options options = {
         .experiment = r->original.source,
         .overrides = r->overrides,
         .plugin_paths = r->search,
-        .run_directory = r->fresh,
+        .run_directory = r->fresh.path,
         .from = from ? json_text(json_get(from, "checkpoint")) : NULL,
         /* what was different then was allowed */
         .flags = from ? LATHE_ALLOW_CHANGE : 0};
@@ -359,7 +295,7 @@ static int run_again(struct reproduction *r, struct error *err) {
 }
 
 static void finish(struct reproduction *r) {
-    leave_place(r);
+    fresh_directory_close(&r->fresh);
     original_close(&r->original);
     side_finish(&r->second);
     json_close(r->changed);
@@ -368,11 +304,10 @@ static void finish(struct reproduction *r) {
     free(r->search);
     free(r->overrides);
     free(r->until);
-    free(r->fresh);
 }
 
 int command_reproduce(int argc, char **argv) {
-    struct reproduction r = {.aside = ASIDE_NONE};
+    struct reproduction r = {.fresh = FRESH_DIRECTORY_NONE};
     struct error err = {0};
     const struct flag flags[] = {{"--steps", "N", .value = &r.steps},
                                  {"-o", "DIR", .value = &r.directory},

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "bundle/magic.h"
 #include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/runs.h"
@@ -56,7 +57,7 @@ int command_run(int argc, char **argv) {
     if (!code && is_resume && directory)
         code = contradict("--resume", "--run-dir", &err);
     if (!code) code = read_words(&arguments, &options, &err);
-    if (!code && from && intake_is_bundle(from)) {
+    if (!code && from && magic_is_bundle(from)) {
         if (!options.experiment) options.experiment = from;
         code = bundles_checkpoint(from, &from_bundle, &state, &err);
         options.from = state.checkpoint;

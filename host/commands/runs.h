@@ -11,8 +11,8 @@
 /* RUN is a directory, or a name under runs/ ("latest" too). *path is the caller's.
  * Returns 0, or the exit status with its reason in *err. */
 int runs_path(const char *word, char **path, struct error *err);
-/* The path of a run where the word means one and is no file: as runs_path; the
- * caller's. NULL: it means something else. */
+/* The path of a run, as runs_path finds it, if `word` means one; the caller's. A file
+ * of that name goes first. NULL: it means no run. */
 char *runs_named(const char *word);
 /* Does the directory hold one that can be resumed? */
 bool runs_is_run(const char *directory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lathe store: which bundles were unpacked; and away with them. */
+/* lathe store: lists the bundles that were unpacked, and removes them. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void add_json(const struct keeping *k, struct text *text) {
         text_format(text, ", \"size\": %lld, \"used\": \"", (long long)item->size);
         add_time(item->used, text);
         text_add(text, "\", \"folder\": ");
-        char *folder = text_make("%s/sha256-%s", k->place, item->id);
+        char *folder = text_make("%s/" SHELF_PREFIX "%s", k->place, item->id);
         text_json_string(text, folder);
         free(folder);
         text_add(text, "}");
@@ -71,11 +71,12 @@ static lathe_status list(const struct keeping *k, struct error *err) {
     return status;
 }
 
-/* The only one whose id begins so. */
+/* The only item whose id begins with `word`. */
 static const struct shelf_item *find_item(const struct keeping *k, const char *word,
                                           struct error *err) {
     const struct shelf_item *found = NULL;
-    if (!strncmp(word, "sha256-", 7)) word += 7;
+    if (!strncmp(word, SHELF_PREFIX, strlen(SHELF_PREFIX)))
+        word += strlen(SHELF_PREFIX);
     if (!*word) {
         fail(err, LATHE_EINVAL, "an empty word is no id");
         error_help(err, "\"lathe store list\" shows their ids");
@@ -105,7 +106,7 @@ static lathe_status remove_item(const struct keeping *k, const struct shelf_item
     return status;
 }
 
-/* Named twice is removed once. */
+/* An item that is named twice is removed once. */
 static bool is_named_before(const struct keeping *k, const struct words *ids,
                             size_t index, const struct shelf_item *item) {
     for (size_t i = 0; i < index; i++)
@@ -113,26 +114,39 @@ static bool is_named_before(const struct keeping *k, const struct words *ids,
     return false;
 }
 
-static lathe_status prune(const struct keeping *k, const struct words *ids,
-                          struct error *err) {
-    const time_t oldest = time(NULL) - (time_t)k->days * DAY_SECONDS;
+static lathe_status prune_named(const struct keeping *k, const struct words *ids,
+                                struct error *err) {
     lathe_status status = LATHE_OK;
-    const int swept = shelf_sweep(k->place);
-    if (swept) printf("removed what %d interrupted processes left\n", swept);
     for (size_t i = 0; i < ids->count && !status; i++) {
         const struct shelf_item *item = find_item(k, ids->items[i], err);
-        status = !item                              ? err->status
-                 : is_named_before(k, ids, i, item) ? LATHE_OK
-                                                    : remove_item(k, item, err);
+        if (!item) return err->status;
+        if (!is_named_before(k, ids, i, item)) status = remove_item(k, item, err);
     }
-    for (size_t i = 0; i < k->list.count && !ids->count && !status; i++)
+    return status;
+}
+
+static lathe_status prune_old(const struct keeping *k, struct error *err) {
+    const time_t oldest = time(NULL) - (time_t)k->days * DAY_SECONDS;
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < k->list.count && !status; i++)
         if (k->is_all || k->list.items[i].used < oldest)
             status = remove_item(k, &k->list.items[i], err);
     return status;
 }
 
-static int refuse(struct error *err, const char *format, const char *word) {
-    fail(err, LATHE_EINVAL, format, word);
+static lathe_status prune(const struct keeping *k, const struct words *ids,
+                          struct error *err) {
+    const int swept = shelf_sweep(k->place);
+    if (swept) printf("removed what %d interrupted processes left\n", swept);
+    return ids->count ? prune_named(k, ids, err) : prune_old(k, err);
+}
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct error *err,
+                                                        const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fail_list(err, LATHE_EINVAL, format, arguments);
+    va_end(arguments);
     error_where(err, "command line of \"store\"");
     error_help(err, "lathe store list, or lathe store prune");
     return EXIT_USAGE;
@@ -149,11 +163,10 @@ static int read_days(const char *days, struct keeping *k, struct error *err) {
 }
 
 static int keep(struct keeping *k, const struct words *words, struct error *err) {
-    const char *word = words->count ? words->items[0] : "";
+    if (!words->count) return refuse(err, "a word is missing: list or prune");
+    const char *word = words->items[0];
     const bool is_list = !strcmp(word, "list"), is_prune = !strcmp(word, "prune");
-    if (!is_list && !is_prune)
-        return refuse(err, *word ? "\"%s\" is not known" : "what is to be done%s",
-                      *word ? word : "?");
+    if (!is_list && !is_prune) return refuse(err, "\"%s\" is not known", word);
     if (is_list && words->count > 1)
         return refuse(err, "\"%s\" is one too many", words->items[1]);
     lathe_status status = shelf_read(k->place, &k->list, err);

@@ -74,15 +74,16 @@ static void save(int number) {
 }
 
 /* Also where a shell had SIGINT ignored, as for a job in the background: who sends it
- * all the same wants the run to end. */
-static void catch_signals(bool goes_on) {
+ * all the same wants the run to end. Only a run that can be resumed tells a terminal
+ * how. */
+static void catch_signals(bool can_resume) {
     struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
     sigset_t both;
     sigemptyset(&action.sa_mask);
     sigemptyset(&both);
     sigaddset(&both, SIGINT);
     sigaddset(&both, SIGTERM);
-    is_interactive = goes_on && isatty(STDERR_FILENO);
+    is_interactive = can_resume && isatty(STDERR_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGALRM, &action, NULL); /* --time-limit */
@@ -104,6 +105,14 @@ static void begin_time_limit(double seconds) {
 
 /* ---- what the session says ---- */
 
+/* "completed: …; in runs/.reproduce-XXXXXX/run": without the clause that names what is
+ * removed. */
+static size_t told_length(const struct turn *turn, const char *text) {
+    const char *at = turn->removed ? strstr(text, turn->removed) : NULL;
+    while (at && at > text && *at != ';') at--;
+    return at && at > text ? (size_t)(at - text) : strlen(text);
+}
+
 static void print_log(void *context, int32_t level, const char *text) {
     const struct turn *turn = context;
     int32_t shown =
@@ -112,12 +121,8 @@ static void print_log(void *context, int32_t level, const char *text) {
     const char *prefix = level == LATHE_LOG_ERROR     ? "lathe: "
                          : level == LATHE_LOG_WARNING ? "lathe: warning: "
                                                       : "";
-    size_t length = strlen(text);
-    const char *gone = turn->passing ? strstr(text, turn->passing) : NULL;
-    while (gone && gone > text && *gone != ';') gone--;
-    if (gone && gone > text) length = (size_t)(gone - text);
     fprintf(stderr, "%s%s%.*s\n", turn->is_terminal ? "\r\033[K" : "", prefix,
-            (int)length, text);
+            (int)told_length(turn, text), text);
 }
 
 /* Nobody reads, or the disk is full: the run ends at the next boundary. */
@@ -192,7 +197,7 @@ static int judge(struct turn *turn, lathe_session *session, lathe_status status)
     const int number = turn->output_error ? turn->output_error : turn->trace.number;
     if (status >= 0) return stop_code(lathe_reason(session));
     command_take_error(&error, lathe_last_error(session));
-    if (turn->passing && strstr(error.help, turn->passing)) error.help[0] = '\0';
+    if (turn->removed && strstr(error.help, turn->removed)) error.help[0] = '\0';
     const int code = error_exit_code(status);
     /* Stopped for want of a reader, a session says so in words of its own. */
     if (!number || status != LATHE_EIO) print_failure(turn, &error, code);
@@ -244,7 +249,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     options->try_library = trial_run;
     if (trace_open(&turn->trace, &error) != LATHE_OK)
         return refuse(turn, &error, error_exit_code(error.status));
-    catch_signals(!turn->passing);
+    catch_signals(!turn->removed);
     begin_time_limit(turn->time_limit);
     crash_watch(&running, turn->is_json ? fileno(output_file()) : -1);
     lathe_status status = lathe_open(options, &running, &failure);

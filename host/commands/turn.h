@@ -15,7 +15,8 @@
 struct turn {
     int is_json, is_quiet, verbosity;
     double time_limit;   /* seconds; 0: none */
-    const char *passing; /* in the path of a run that will not stay: is not told */
+    const char *removed; /* part of the run's path, if the directory is removed after
+                            the run: then no message tells of it. NULL: it stays */
     struct trace trace;
     /* Takes the place of lathe_run; NULL: that. */
     lathe_status (*run)(void *context, lathe_session *session);

@@ -28,7 +28,7 @@ static void look_for_data(const struct bundle *bundle, const struct bundle_flags
     }
 }
 
-/* What nobody can run is 65, what this machine cannot 69, what is missing alone 66. */
+/* 65: nobody can run it; 69: this machine cannot; 66: only something is missing. */
 static int exit_code(const struct verdict *verdict) {
     lathe_status worst = verdict->damage.status;
     for (size_t i = 0; i < verdict->reasons.count && !verdict->damage.status; i++) {
@@ -97,7 +97,7 @@ static void look_at_policy(const struct signature *signature, struct errors *rea
     if (signature->decision == KEYS_REFUSE) *errors_add(reasons) = signature->reason;
 }
 
-/* Every file, and then what they are. */
+/* First every file, then what the files are. */
 static lathe_status look_inside(struct intake *intake, struct verdict *verdict) {
     struct content *content = NULL;
     lathe_status status = content_open(verdict->bundle, &content, &verdict->damage);

@@ -6,10 +6,10 @@ pack() { "$LATHE" pack here/points.json -o x.lathe "$@"; }
 
 # ---- data that is not what it says ----
 try 65 pack data.train.file=/proc/self/status
-has err '/proc/self/status" has other bytes than the 0 that it says it has'
+has err '/proc/self/status" does not hold as many bytes as its size says, 0'
 has err 'where: data.train.file'
 try 65 pack data.train.file=/sys/kernel/mm/transparent_hugepage/enabled
-has err 'has other bytes than the 4096 that it says it has'
+has err 'does not hold as many bytes as its size says, 4096'
 mkfifo pipe
 for odd in /dev/null /dev/zero "$PWD/pipe" "$PWD/here"; do
     code=$(pack "data.train.file=$odd" >out 2>err; echo $?)

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands/fresh_directory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/path.h"
+
+#define PREFIX ".reproduce-"
+#define PREFIX_KEPT ".reproduced-" /* which no sweep of PREFIX removes */
+
+/* Is the directory, which need not be there, the run's or below it? */
+static bool is_inside(const char *directory, const char *run) {
+    char *whole = realpath(run, NULL), *at = text_copy(directory);
+    bool is_it = false;
+    while (whole && at && !is_it) {
+        char *real = realpath(at, NULL);
+        is_it = real && !strncmp(real, whole, strlen(whole)) &&
+                (!real[strlen(whole)] || real[strlen(whole)] == '/');
+        char *above = real ? NULL : path_directory(at);
+        const bool is_top = real || (above && !strcmp(above, at));
+        free(real);
+        free(at);
+        at = is_top ? NULL : above;
+        if (is_top) free(above);
+    }
+    free(whole);
+    free(at);
+    return is_it;
+}
+
+static lathe_status check_asked(const char *asked, const char *run, struct error *err) {
+    if (!is_inside(asked, run)) return LATHE_OK;
+    fail(err, LATHE_ECREATE, "it is in the run that is done again");
+    error_where(err, "-o %s", asked);
+    error_help(err, "a run's directory holds that run alone: name another");
+    return LATHE_ECREATE;
+}
+
+static lathe_status stage_in(const char *place, struct fresh_directory *fresh,
+                             struct error *err) {
+    staging_sweep(place, PREFIX);
+    return staging_open(place, fresh->is_kept ? PREFIX_KEPT : PREFIX, &fresh->staging,
+                        err);
+}
+
+/* Beside the run, where there was room for one, or else where temporary files go. The
+ * parent of the new one is never called "runs", so "latest" stays what it is. */
+static lathe_status stage(const struct original *original,
+                          struct fresh_directory *fresh, struct error *err) {
+    char *run = original->bundle.folder ? NULL : realpath(original->side.run, NULL);
+    char *beside = path_directory(run ? run : "./bundle");
+    lathe_status status = beside ? stage_in(beside, fresh, err)
+                                 : fail(err, LATHE_ENOMEM, "no memory for a path");
+    if (status == LATHE_ECREATE) status = stage_in(file_temporary(), fresh, err);
+    free(beside);
+    free(run);
+    return status;
+}
+
+lathe_status fresh_directory_open(const char *asked, const struct original *original,
+                                  bool is_kept, struct fresh_directory *fresh,
+                                  struct error *err) {
+    *fresh = (struct fresh_directory)FRESH_DIRECTORY_NONE;
+    fresh->is_kept = is_kept;
+    lathe_status status = asked ? check_asked(asked, original->side.run, err)
+                                : stage(original, fresh, err);
+    if (status) return status;
+    fresh->path = asked ? text_copy(asked) : path_join(fresh->staging.path, "run");
+    if (!fresh->path) return fail(err, LATHE_ENOMEM, "no memory for a path");
+    *err = (struct error){0}; /* of a place that could not be written to */
+    return LATHE_OK;
+}
+
+const char *fresh_directory_removed(const struct fresh_directory *fresh) {
+    return fresh->staging.path && !fresh->is_kept ? path_name(fresh->staging.path)
+                                                  : NULL;
+}
+
+void fresh_directory_close(struct fresh_directory *fresh) {
+    if (fresh->is_kept) staging_keep(&fresh->staging);
+    staging_close(&fresh->staging);
+    free(fresh->path);
+    fresh->path = NULL;
+}
