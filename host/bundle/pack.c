@@ -181,6 +181,7 @@ lathe_status pack_create(const struct pack_request *request, struct pack **pack,
     struct error err = {0};
     struct pack *made = calloc(1, sizeof *made);
     if (!made) return pack_no_memory(errors_add(errors));
+    made->kept = request->kept;
     lathe_status status =
         registry_open(request->plugin_paths, NULL, &made->registry, &err);
     if (!status) {

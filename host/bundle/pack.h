@@ -22,6 +22,9 @@ struct pack_request {
     int64_t data_limit;              /* larger files of data go in by digest alone */
     const char *checkpoint;          /* a file; NULL: none */
     const char *run; /* whose receipt and records go in, if it has ended; NULL: none */
+    /* Files that are not written to, and directories that are not written in, beside
+     * what is packed; NULL-ended or NULL, and there until pack_write. */
+    const char *const *kept;
 };
 
 /* All faults of the experiment go to `errors`. *pack is the caller's. */

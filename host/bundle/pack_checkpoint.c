@@ -116,6 +116,8 @@ lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
     if (!status) status = copy_tensors(&c);
     struct pack_item *item = status ? NULL : pack_add(pack, text_copy(NAME));
     if (item) status = write_item(&c, item);
+    if (item && !status && (stat(path, &item->as) || !(item->source = text_copy(path))))
+        status = broken(err);
     if (!status) pack->checkpoint = text_copy(NAME);
     if (!status && (!item || !pack->checkpoint)) status = broken(err);
     if (status && path) error_where(err, "%s", path);

@@ -23,6 +23,7 @@ struct pack_item {
 
 struct pack {
     struct registry *registry;
+    const char *const *kept; /* as in the request; borrowed */
     struct experiment *experiment;
     struct pack_item *items; /* by byte order once all are there */
     size_t item_count;
@@ -68,5 +69,12 @@ lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
 
 /* What came of a run, if it has a receipt. */
 lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error *err);
+
+/* ---- pack_target.c ---- */
+
+/* The target may be a file that is there, but neither one of those that were read nor
+ * in a directory that is kept. LATHE_ECREATE. */
+lathe_status pack_check_target(const struct pack *pack, const char *path,
+                               struct error *err);
 
 #endif

@@ -139,29 +139,9 @@ static lathe_status replace(const struct pack *pack, const char *path,
     return status;
 }
 
-/* The target may be a file that is there, but not one of those that are packed. */
-static lathe_status check_target(const struct pack *pack, const char *path,
-                                 struct error *err) {
-    struct stat there, source;
-    if (stat(path, &there)) return LATHE_OK;
-    bool is_packed =
-        !stat(pack->experiment->file, &source) && file_is_same(&source, &there);
-    for (size_t i = 0; i < pack->item_count && !is_packed; i++)
-        is_packed = pack->items[i].source && file_is_same(&pack->items[i].as, &there);
-    if (!S_ISREG(there.st_mode))
-        fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file", path);
-    else if (is_packed)
-        fail(err, LATHE_ECREATE, "\"%.400s\" is one of the files that are packed",
-             path);
-    else
-        return LATHE_OK;
-    error_help(err, "name the bundle: -o NAME.lathe");
-    return LATHE_ECREATE;
-}
-
 lathe_status pack_write(const struct pack *pack, const char *path,
                         const char *signature, size_t count, struct error *err) {
-    lathe_status status = check_target(pack, path, err);
+    lathe_status status = pack_check_target(pack, path, err);
     if (status) return status;
     char *target = realpath(path, NULL);
     if (!target) target = text_copy(path);

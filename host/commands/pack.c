@@ -25,6 +25,7 @@ struct packing {
     char *resolved;    /* of a run: what takes the place of `source` */
     struct json *root; /* … and what is in it */
     const char **paths;
+    char *folders[2]; /* runs that SOURCE and CHECKPOINT are files of */
 };
 
 /* ---- the command line ---- */
@@ -81,6 +82,19 @@ static int read_run(struct packing *p, struct error *err) {
     for (size_t i = 0; i < json_size(more); i++)
         p->paths[given + i] = json_text(json_at(more, i));
     return 0;
+}
+
+/* The run that a file is of, at its top or as a checkpoint; the caller's. NULL: none. */
+static char *run_of(const char *file) {
+    char *folder = file ? path_directory(file) : NULL;
+    if (folder && !strcmp(path_name(folder), "checkpoints")) {
+        char *above = path_directory(folder);
+        free(folder);
+        folder = above;
+    }
+    if (folder && *file != '{' && runs_is_run(folder)) return folder;
+    free(folder);
+    return NULL;
 }
 
 /* The receipt goes in, unless an override makes this another experiment, or the run
@@ -159,17 +173,31 @@ static lathe_status write_file(const struct packing *p, const struct pack *pack,
     return status;
 }
 
+/* What is read without being packed as it is. */
+static void list_kept(const struct packing *p, const char *kept[7]) {
+    const char *const all[] = {p->key,        getenv("LATHE_PASSWORD_FILE"),
+                               p->run,        p->checkpoint,
+                               p->folders[0], p->folders[1]};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i]) kept[count++] = all[i];
+    kept[count] = NULL;
+}
+
 static int pack(const struct packing *p, const struct arguments *arguments,
                 int64_t limit, struct error *err) {
     struct errors errors = {0};
     struct pack *made = NULL;
+    const char *kept[7];
+    list_kept(p, kept);
     const struct pack_request request = {
         .source = p->resolved ? p->resolved : p->source,
         .overrides = arguments->overrides.items,
         .plugin_paths = p->paths ? p->paths : p->plugin_paths.items,
         .data_limit = limit,
         .checkpoint = p->checkpoint,
-        .run = has_receipt(p, arguments) ? p->source : NULL};
+        .run = has_receipt(p, arguments) ? p->source : NULL,
+        .kept = kept};
     lathe_status status = pack_create(&request, &made, &errors);
     if (status)
         *err = errors.items[0];
@@ -200,8 +228,12 @@ int command_pack(int argc, char **argv) {
     if (!code) code = read_limit(p.limit, &limit, &err);
     if (!code) find_runs(&p);
     if (!code && p.run) code = read_run(&p, &err);
+    if (!code) p.folders[0] = run_of(p.run ? NULL : p.source);
+    if (!code) p.folders[1] = run_of(p.state ? NULL : p.checkpoint);
     if (!code) code = pack(&p, &arguments, limit, &err);
     if (code) command_print_error(&err);
+    free(p.folders[0]);
+    free(p.folders[1]);
     free(p.paths);
     free(p.resolved);
     free(p.run);

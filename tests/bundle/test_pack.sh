@@ -81,6 +81,29 @@ try 78 "$LATHE" pack latest -o never.lathe
 rm latest
 try 66 "$LATHE" pack lates -o never.lathe
 
+# ---- never over what it is made of ----
+spoils() { # spoils TARGET ARGUMENT…: packing to it is refused, and it stays as it is
+    cp "$1" as-it-was
+    try 73 "$LATHE" pack "${@:2}" -o "$1"
+    has err "$1"
+    has err 'where: -o'
+    has err 'help: name a bundle, outside of what is packed'
+    holds "it stays" cmp -s "$1" as-it-was
+}
+mkdir -p pl/model && cp -r "$BUILD/plugins/model/mlp" pl/model/
+spoils pl/model/mlp/plugin.json here/points.json --plugin-path pl
+run=runs/$(readlink runs/latest)
+for file in receipt.json experiment.json status.json resolved.json checkpoints/last.safetensors; do
+    spoils "$run/$file" latest
+    spoils "$run/$file" "$run/resolved.json"
+done
+spoils "$run/checkpoints/last.safetensors" here/points.json --with-checkpoint "$run"
+spoils "$run/status.json" here/points.json --with-checkpoint "$run/checkpoints/last.safetensors"
+ln -L "$run/checkpoints/last.safetensors" hard.safetensors
+spoils hard.safetensors here/points.json --with-checkpoint hard.safetensors
+try 73 "$LATHE" pack latest -o "$run/new.lathe"
+has err 'is inside the run'
+
 # ---- no room ----
 if [[ $(id -u) == 0 ]] && mkdir full && mount -t tmpfs -o size=100k lathe full 2>/dev/null; then
     try 74 "$LATHE" pack here/points.json -o full/x.lathe

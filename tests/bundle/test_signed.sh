@@ -19,6 +19,15 @@ try 0 "$LATHE" pack run -o again.lathe --sign anna.key
 holds 'the same bytes' cmp -s signed.lathe again.lathe
 try 0 "$LATHE" pack run -o plain.lathe
 
+# ---- the key itself is not written over ----
+cp anna.key kept.key
+ln -s anna.key anna.link
+for target in anna.key anna.link; do
+    try 73 "$LATHE" pack run -o $target --sign anna.key
+    has err "\"$target\" is one of the files that are packed, or were read for it"
+    holds 'the key is as it was' cmp -s anna.key kept.key
+done
+
 # ---- what minisign makes of it ----
 zstd -qdc signed.lathe >whole.tar
 tar -xOf whole.tar bundle.json >bundle.json

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a bundle may be written: never over, nor among, what it is made of. */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "bundle/pack_parts.h"
+
+static bool is_file(const char *path, const struct stat *there) {
+    struct stat info;
+    return path && !stat(path, &info) && file_is_same(&info, there);
+}
+
+/* A manifest is held as text, and goes into the bundle without its file. */
+static bool is_of_plugin(const struct pack *pack, const struct stat *there) {
+    for (size_t i = 0; i < registry_count(pack->registry); i++) {
+        const struct manifest *manifest = registry_at(pack->registry, i)->manifest;
+        if (manifest &&
+            (is_file(manifest->path, there) || is_file(manifest->library_path, there)))
+            return true;
+    }
+    return false;
+}
+
+static bool was_read(const struct pack *pack, const struct stat *there) {
+    if (is_file(pack->experiment->file, there)) return true;
+    for (size_t i = 0; i < pack->item_count; i++)
+        if (pack->items[i].source && file_is_same(&pack->items[i].as, there))
+            return true;
+    for (const char *const *kept = pack->kept; kept && *kept; kept++)
+        if (is_file(*kept, there)) return true;
+    return is_of_plugin(pack, there);
+}
+
+/* Is `path` in the directory, at whatever depth? Links are resolved. */
+static bool is_inside(const char *path, const struct stat *directory) {
+    char *folder = path_directory(path);
+    char *above = folder ? realpath(folder, NULL) : NULL;
+    free(folder);
+    while (above && !is_file(above, directory)) {
+        const bool is_top = !*path_name(above);
+        char *next = is_top ? NULL : path_directory(above);
+        free(above);
+        above = next;
+    }
+    const bool is_found = above;
+    free(above);
+    return is_found;
+}
+
+/* `real`: what `path` leads to. */
+static lathe_status check_folders(const struct pack *pack, const char *path,
+                                  const char *real, struct error *err) {
+    struct stat info;
+    for (const char *const *kept = pack->kept; kept && *kept; kept++) {
+        if (stat(*kept, &info) || !S_ISDIR(info.st_mode) || !is_inside(real, &info))
+            continue;
+        return fail(err, LATHE_ECREATE, "\"%.300s\" is inside the run \"%.300s\"", path,
+                    *kept);
+    }
+    return LATHE_OK;
+}
+
+lathe_status pack_check_target(const struct pack *pack, const char *path,
+                               struct error *err) {
+    struct stat there;
+    const bool is_there = !stat(path, &there);
+    char *real = is_there ? realpath(path, NULL) : NULL;
+    lathe_status status = check_folders(pack, path, real ? real : path, err);
+    free(real);
+    if (!status && is_there && !S_ISREG(there.st_mode))
+        status = fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file",
+                      path);
+    else if (!status && is_there && was_read(pack, &there))
+        status =
+            fail(err, LATHE_ECREATE,
+                 "\"%.400s\" is one of the files that are packed, or were read for "
+                 "it",
+                 path);
+    if (!status) return LATHE_OK;
+    error_where(err, "-o");
+    error_help(err, "name a bundle, outside of what is packed: -o NAME.lathe");
+    return status;
+}
