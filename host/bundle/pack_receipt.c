@@ -47,12 +47,25 @@ static lathe_status check_data(const struct pack *pack, const struct json *file,
     return is_same || !is_there ? LATHE_OK : tell_changed("data", path, err);
 }
 
+static lathe_status check_experiment(const char *run, const struct json *receipt,
+                                     struct error *err) {
+    char *path = path_join(run, "resolved.json"), hex[DIGEST_HEX] = "";
+    struct json *resolved = NULL;
+    lathe_status status = path ? json_read(path, &resolved, err) : pack_no_memory(err);
+    if (!status) status = receipt_digest(resolved, hex, err);
+    if (!status && strcmp(hex, json_text(json_get(receipt, "experiment"))))
+        status = tell_changed("the experiment", path, err);
+    json_close(resolved);
+    free(path);
+    return status;
+}
+
 static lathe_status check(const struct pack *pack, const char *run,
                           const struct json *receipt, struct error *err) {
     const struct json *plugins = json_get(receipt, "plugins");
     const struct json *data = json_get(receipt, "data");
     struct json *records = NULL;
-    lathe_status status = LATHE_OK;
+    lathe_status status = check_experiment(run, receipt, err);
     for (size_t i = 0; i < json_size(plugins) && !status; i++)
         status = check_plugin(pack, json_at(plugins, i), err);
     for (size_t i = 0; i < json_size(data) && !status; i++)
@@ -78,6 +91,15 @@ static bool cut_paths(const struct json *receipt) {
     return is_done;
 }
 
+/* What is packed has other paths than what ran, so its digest is another one. */
+static bool put_experiment(const struct pack *pack, struct json *receipt) {
+    for (size_t i = 0; i < pack->item_count; i++)
+        if (!strcmp(pack->items[i].path, BUNDLE_EXPERIMENT))
+            return json_put(receipt, RECEIPT_PACKED,
+                            json_make_text(pack->items[i].digest));
+    return false;
+}
+
 static lathe_status take_records(struct pack *pack, const char *run,
                                  struct error *err) {
     struct pack_item *item = pack_add(pack, text_copy(BUNDLE_RECORDS));
@@ -95,7 +117,8 @@ lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error 
         *err = fault;
     else
         status = check(pack, run, receipt, err);
-    if (!status && !cut_paths(receipt)) status = pack_no_memory(err);
+    if (!status && (!cut_paths(receipt) || !put_experiment(pack, receipt)))
+        status = pack_no_memory(err);
     if (!status) status = pack_add_json(pack, BUNDLE_RECEIPT, receipt, err);
     if (!status) status = take_records(pack, run, err);
     json_close(receipt);

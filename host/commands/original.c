@@ -2,9 +2,11 @@
 #include "commands/original.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "bundle/magic.h"
 #include "commands/runs.h"
+#include "receipt.h"
 
 static int open_run(const char *word, struct original *o, struct error *err) {
     char *run = NULL;
@@ -30,6 +32,23 @@ static int open_run(const char *word, struct original *o, struct error *err) {
     return error_exit_code(status);
 }
 
+/* A bundle of an older lathe does not say what its experiment was. */
+static lathe_status check_packed(const char *bundle, const struct original *o,
+                                 struct error *err) {
+    const char *said = json_text(json_get(o->side.receipt, RECEIPT_PACKED));
+    char hex[DIGEST_HEX];
+    lathe_status status =
+        *said ? digest_file(o->bundle.experiment, NULL, hex, err) : LATHE_OK;
+    if (status || !*said || !strcmp(hex, said)) return status;
+    fail(err, LATHE_EDATA,
+         "\"" BUNDLE_EXPERIMENT "\" is not what its receipt is of: its SHA-256 is "
+         "%.12s…, and " BUNDLE_RECEIPT " says %.12s…",
+         hex, said);
+    error_where(err, "%s", bundle);
+    error_help(err, "get the bundle again, or pack the run again: lathe pack RUN");
+    return LATHE_EDATA;
+}
+
 /* In a bundle are the run's receipt and records; its experiment has other paths, so its
  * digest is not that of the run's. */
 static lathe_status open_packed_run(const char *bundle, struct original *o,
@@ -42,6 +61,7 @@ static lathe_status open_packed_run(const char *bundle, struct original *o,
         error_help(err, "it is packed with one from a run that has ended: "
                         "lathe pack RUN");
     }
+    if (!status) status = check_packed(bundle, o, err);
     if (!status) status = json_read(o->bundle.experiment, &o->experiment, err);
     o->source = o->bundle.experiment;
     o->overrides = (struct words){.items = o->bundle.overrides};
