@@ -26,6 +26,14 @@ struct pack_item *pack_add(struct pack *pack, char *path) {
     return &items[pack->item_count++];
 }
 
+void pack_finish_item(struct pack_item *item) {
+    if (item->fd >= 0) close(item->fd);
+    text_finish(&item->text);
+    json_close(item->used_by);
+    free(item->source);
+    free(item->path);
+}
+
 /* A file under /proc holds bytes, and its size is 0. */
 static lathe_status check_size(struct pack_item *item, int fd, struct error *err) {
     char piece[1];
@@ -201,6 +209,11 @@ const struct bundle *pack_bundle(const struct pack *pack) {
     return &pack->bundle;
 }
 
+bool pack_drawn_seed(const struct pack *pack, uint64_t *seed) {
+    *seed = pack->experiment->seed;
+    return pack->experiment->is_seed_drawn;
+}
+
 const char *pack_text(const struct pack *pack, size_t *count) {
     *count = pack->json.length;
     return pack->json.data;
@@ -208,15 +221,9 @@ const char *pack_text(const struct pack *pack, size_t *count) {
 
 void pack_destroy(struct pack *pack) {
     if (!pack) return;
-    for (size_t i = 0; i < pack->item_count; i++) {
-        struct pack_item *item = &pack->items[i];
-        if (item->fd >= 0) close(item->fd);
-        text_finish(&item->text);
-        json_close(item->used_by);
-        free(item->source);
-        free(item->path);
-    }
+    for (size_t i = 0; i < pack->item_count; i++) pack_finish_item(&pack->items[i]);
     free(pack->items);
+    free(pack->twins);
     free(pack->checkpoint);
     json_close(pack->plugins);
     json_close(pack->libraries);

@@ -32,6 +32,8 @@ lathe_status pack_create(const struct pack_request *request, struct pack **pack,
                          struct errors *errors);
 /* What it will hold. Borrowed. */
 const struct bundle *pack_bundle(const struct pack *pack);
+/* Was its seed drawn as it was packed? */
+bool pack_drawn_seed(const struct pack *pack, uint64_t *seed);
 /* bundle.json. Borrowed. */
 const char *pack_text(const struct pack *pack, size_t *count);
 /* Writes aside and renames. `signature` becomes bundle.json.minisig, unless its count

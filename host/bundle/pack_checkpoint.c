@@ -61,12 +61,7 @@ static lathe_status hide_experiment(struct copying *c, const char *note) {
 }
 
 static lathe_status copy_notes(struct copying *c) {
-    lathe_status status = LATHE_OK;
-    const char *experiment = safetensors_note(c->file, EXPERIMENT);
-    if (!experiment)
-        return fail(c->err, LATHE_EDATA,
-                    "it is no checkpoint of a run: " EXPERIMENT " is not there");
-    status = hide_experiment(c, experiment);
+    lathe_status status = hide_experiment(c, safetensors_note(c->file, EXPERIMENT));
     for (size_t i = 0; i < KEYS && !status; i++) {
         const char *note = safetensors_note(c->file, keys[i]);
         if (!strcmp(keys[i], EXPERIMENT)) note = c->experiment;
@@ -103,29 +98,55 @@ static lathe_status write_item(struct copying *c, struct pack_item *item) {
     return status ? status : digest_file(path, NULL, item->digest, c->err);
 }
 
+/* Makes the item a copy of the file, without paths. */
+static lathe_status copy_file(struct safetensors *file, struct pack_item *item,
+                              struct error *err) {
+    struct copying c = {.file = file, .err = err};
+    lathe_status status = copy_notes(&c);
+    if (!status) status = copy_tensors(&c);
+    if (!status) status = write_item(&c, item);
+    for (size_t i = 0; c.tensors && i < safetensors_count(file); i++)
+        free((void *)c.tensors[i].data);
+    free(c.tensors);
+    free(c.experiment);
+    return status;
+}
+
+lathe_status pack_cut_checkpoint(struct pack_item *item, struct error *err) {
+    struct safetensors *file = NULL;
+    lathe_status status = LATHE_OK;
+    if (safetensors_open(item->source, &file, NULL)) return LATHE_OK;
+    if (safetensors_note(file, EXPERIMENT)) {
+        if (safetensors_note(file, SAFETENSORS_DIGEST))
+            status = safetensors_verify(file, err);
+        if (!status) status = copy_file(file, item, err);
+        if (status == LATHE_EDATA && !err->help[0])
+            error_help(err, "it says that it is a checkpoint: give another file");
+    }
+    safetensors_close(file);
+    return status;
+}
+
 lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
                                   struct error *err) {
-    struct copying c = {.err = err};
+    struct safetensors *file = NULL;
     struct stat info;
     const bool is_run = stat(source, &info) == 0 && S_ISDIR(info.st_mode);
     char *path =
         is_run ? path_join(source, "checkpoints/last.safetensors") : text_copy(source);
-    lathe_status status =
-        path ? safetensors_open_whole(path, &c.file, err) : broken(err);
-    if (!status) status = copy_notes(&c);
-    if (!status) status = copy_tensors(&c);
-    struct pack_item *item = status ? NULL : pack_add(pack, text_copy(NAME));
-    if (item) status = write_item(&c, item);
-    if (item && !status && (stat(path, &item->as) || !(item->source = text_copy(path))))
-        status = broken(err);
-    if (!status) pack->checkpoint = text_copy(NAME);
-    if (!status && (!item || !pack->checkpoint)) status = broken(err);
+    struct pack_item *item = pack_add(pack, text_copy(NAME));
+    pack->checkpoint = text_copy(NAME);
+    lathe_status status = path && item && pack->checkpoint
+                              ? safetensors_open_whole(path, &file, err)
+                              : broken(err);
+    if (!status && !safetensors_note(file, EXPERIMENT))
+        status = fail(err, LATHE_EDATA,
+                      "it is no checkpoint of a run: " EXPERIMENT " is not there");
+    if (!status) status = copy_file(file, item, err);
     if (status && path) error_where(err, "%s", path);
-    for (size_t i = 0; c.tensors && i < safetensors_count(c.file); i++)
-        free((void *)c.tensors[i].data);
-    free(c.tensors);
-    free(c.experiment);
-    safetensors_close(c.file);
-    free(path);
+    safetensors_close(file);
+    if (item) item->source = path; /* that it is not written over */
+    if (item && !status && stat(path, &item->as)) status = broken(err);
+    if (!item) free(path);
     return status;
 }

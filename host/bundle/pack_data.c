@@ -7,6 +7,7 @@
 
 #include "archive_tar.h"
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/path.h"
 #include "bundle/pack_parts.h"
 #include "bundle/uses.h"
@@ -63,6 +64,28 @@ static struct pack_item *find_source(const struct pack *pack, const char *source
     return NULL;
 }
 
+/* A copy of a file is as good as a link to it; NULL: there is none. */
+static struct pack_item *find_copy(const struct pack *pack,
+                                   const struct pack_item *like) {
+    for (size_t i = 0; i < pack->item_count; i++) {
+        struct pack_item *item = &pack->items[i];
+        if (item != like && item->used_by && !strcmp(item->original, like->original))
+            return item;
+    }
+    return NULL;
+}
+
+/* Removes the last item; what its file is stays known. */
+static lathe_status drop_last(struct gathering *g) {
+    struct pack *pack = g->pack;
+    struct stat *twins = grow(pack->twins, pack->twin_count, sizeof *twins);
+    if (!twins) return pack_no_memory(g->err);
+    pack->twins = twins;
+    twins[pack->twin_count++] = pack->items[pack->item_count - 1].as;
+    pack_finish_item(&pack->items[--pack->item_count]);
+    return LATHE_OK;
+}
+
 static lathe_status take_source(struct gathering *g, const char *source,
                                 struct pack_item **taken) {
     struct pack_item *item = pack_add(g->pack, choose_path(g->pack, source));
@@ -71,9 +94,13 @@ static lathe_status take_source(struct gathering *g, const char *source,
     item->used_by = json_make_list();
     if (!item->source || !item->used_by) return pack_no_memory(g->err);
     lathe_status status = pack_hash(item, g->err);
-    item->is_outside = item->size > g->limit;
+    if (status) return status;
+    memcpy(item->original, item->digest, sizeof item->original);
+    *taken = find_copy(g->pack, item);
+    if (*taken) return drop_last(g);
     *taken = item;
-    return status;
+    item->is_outside = item->size > g->limit;
+    return item->is_outside ? LATHE_OK : pack_cut_checkpoint(item, g->err);
 }
 
 /* Replaces `value`, an absolute path, by the path in the bundle. */

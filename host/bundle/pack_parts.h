@@ -17,6 +17,7 @@ struct pack_item {
     struct stat as; /* when it was hashed */
     int64_t size;
     char digest[DIGEST_HEX];
+    char original[DIGEST_HEX]; /* of `source`, where it is data */
     bool is_outside;
     struct json *used_by; /* of data */
 };
@@ -27,6 +28,8 @@ struct pack {
     struct experiment *experiment;
     struct pack_item *items; /* by byte order once all are there */
     size_t item_count;
+    struct stat *twins; /* files that hold the same as an item of data */
+    size_t twin_count;
     struct json *plugins;   /* as in bundle.json */
     struct json *libraries; /* that they need, by name; {name: true} */
     char *checkpoint;       /* its path in the bundle; NULL: none */
@@ -39,6 +42,7 @@ lathe_status pack_no_memory(struct error *err); /* LATHE_ENOMEM */
 /* A new last item, borrowed until the next; takes `path` over. NULL: out of memory, or
  * `path` is NULL. */
 struct pack_item *pack_add(struct pack *pack, char *path);
+void pack_finish_item(struct pack_item *item); /* what it holds */
 /* Looks at item->source and hashes it. */
 lathe_status pack_hash(struct pack_item *item, struct error *err);
 /* The same of its text. */
@@ -61,6 +65,8 @@ lathe_status pack_take_experiment(struct pack *pack, struct error *err);
 
 /* ---- pack_checkpoint.c ---- */
 
+/* Data that is a checkpoint becomes a copy of it without paths; any other stays. */
+lathe_status pack_cut_checkpoint(struct pack_item *item, struct error *err);
 /* Of a file, or the newest of a run's directory. */
 lathe_status pack_take_checkpoint(struct pack *pack, const char *source,
                                   struct error *err);

@@ -42,7 +42,7 @@ static lathe_status check_data(const struct pack *pack, const struct json *file,
         const struct pack_item *item = &pack->items[i];
         if (!item->used_by || !item->source) continue;
         is_there |= !strcmp(path_name(item->source), path_name(path));
-        is_same |= !strcmp(item->digest, digest);
+        is_same |= !strcmp(item->original, digest);
     }
     return is_same || !is_there ? LATHE_OK : tell_changed("data", path, err);
 }

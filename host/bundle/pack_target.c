@@ -27,6 +27,8 @@ static bool was_read(const struct pack *pack, const struct stat *there) {
     for (size_t i = 0; i < pack->item_count; i++)
         if (pack->items[i].source && file_is_same(&pack->items[i].as, there))
             return true;
+    for (size_t i = 0; i < pack->twin_count; i++)
+        if (file_is_same(&pack->twins[i], there)) return true;
     for (const char *const *kept = pack->kept; kept && *kept; kept++)
         if (is_file(*kept, there)) return true;
     return is_of_plugin(pack, there);

@@ -150,6 +150,15 @@ static lathe_status sign(const struct packing *p, const struct pack *pack,
                      signature, err);
 }
 
+static void tell_seed(const struct pack *pack) {
+    uint64_t seed = 0;
+    if (!pack_drawn_seed(pack, &seed)) return;
+    fprintf(stderr,
+            "the experiment has no seed: %llu was drawn; the same again is packed "
+            "with seed=%llu\n",
+            (unsigned long long)seed, (unsigned long long)seed);
+}
+
 static lathe_status write_file(const struct packing *p, const struct pack *pack,
                                struct error *err) {
     const struct bundle *bundle = pack_bundle(pack);
@@ -166,6 +175,7 @@ static lathe_status write_file(const struct packing *p, const struct pack *pack,
         add_json(bundle, output, &text);
     else if (!status)
         add_lines(bundle, output, &text);
+    if (!status) tell_seed(pack);
     if (!status) status = entries_print(&text, !p->is_json, err);
     text_finish(&text);
     text_finish(&signature);

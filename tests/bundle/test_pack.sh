@@ -35,6 +35,57 @@ try 0 pack data.validation.file=data/same.csv
 try 0 "$LATHE" inspect x.lathe --json
 holds 'once' test "$(grep -c '"path": "data/' out)" = 1
 try 0 "$LATHE" run x.lathe --quiet --run-dir once
+# So is one that is there twice, as a link of either kind or as a copy.
+cp x.lathe wanted
+rm here/data/same.csv && ln here/data/train.csv here/data/same.csv
+try 0 pack data.validation.file=data/same.csv
+holds 'the same bytes' cmp -s wanted x.lathe
+rm here/data/same.csv && cp here/data/train.csv here/data/same.csv
+try 0 pack data.validation.file=data/same.csv
+holds 'the same bytes' cmp -s wanted x.lathe
+try 73 "$LATHE" pack here/points.json data.validation.file=data/same.csv -o here/data/same.csv
+has err 'is one of the files that are packed'
+holds 'the copy is as it was' cmp -s here/data/train.csv here/data/same.csv
+
+# ---- a seed that nobody gave ----
+grep -v '"seed"' here/points.json | sed '1i { "lathe": 1, "name": "points",' >here/drawn.json
+try 0 "$LATHE" pack here/drawn.json -o drawn.lathe
+has err 'the experiment has no seed: '
+given=$(sed -n 's/.*\(seed=[0-9]*\)$/\1/p' err)
+cp drawn.lathe wanted
+try 0 "$LATHE" pack here/drawn.json -o drawn.lathe "$given"
+is_empty err
+holds "the same bytes with $given" cmp -s wanted drawn.lathe
+try 0 "$LATHE" pack here/points.json -o drawn.lathe
+is_empty err
+
+# ---- weights that are a checkpoint: nothing of this machine is in it ----
+bytes() { zstd -qdc "$1" 2>/dev/null || gzip -dc "$1"; }
+try 0 "$LATHE" run here/points.json --quiet --run-dir whole --plugin-path "$BUILD/plugins"
+state=$PWD/whole/checkpoints/last.safetensors
+tried="grep $PWD $state"
+holds 'it has paths' grep -qaF "$PWD" "$state"
+cp "$state" start.safetensors
+try 0 "$LATHE" run here/points.json --quiet --run-dir later start.weights="$state"
+for packed in later "here/points.json start.weights=$state"; do
+    # shellcheck disable=SC2086
+    try 0 "$LATHE" pack $packed -o later.lathe
+    bytes later.lathe | tar -xOf - data/last.safetensors >packed
+    holds 'a checkpoint' grep -qaF 'lathe.experiment' packed
+    for word in "$PWD" "$BUILD"; do
+        ! grep -qaF "$word" packed || complain "the weights tell of $word"
+    done
+done
+try 0 "$LATHE" run later.lathe --quiet --run-dir again
+holds 'the same weights' test "$(weights later)" = "$(weights again)"
+try 0 "$LATHE" pack later -o later.lathe
+try 0 "$LATHE" reproduce later.lathe --quiet
+try 0 "$LATHE" verify later.lathe
+printf x | dd of=start.safetensors bs=1 seek=3000 conv=notrunc status=none
+try 65 pack start.weights="$PWD/start.safetensors"
+has err 'where: start.weights'
+has err 'help: '
+rm x.lathe
 
 # ---- licences ----
 mkdir -p own/optimizer && cp -r "$BUILD/plugins/optimizer/adamw" own/optimizer/

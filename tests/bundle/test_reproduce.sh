@@ -39,20 +39,21 @@ try 0 "$LATHE" pack another/resolved.json -o changed.lathe
 rm changed.lathe
 
 # Nor is it believed when the experiment in a bundle is another than its receipt says.
-mkdir forged && zstd -qdc x.lathe | tar -xf - -C forged
-is_said=$(sed -n 's/.*"packed_experiment": "\(.*\)".*/\1/p' forged/receipt.json)
-tried="packed_experiment $is_said"
-holds 'its digest' test "$is_said" = "$(sha256sum <forged/experiment.json | cut -d' ' -f1)"
-old=$is_said
-sed -i 's/"lr": 0.01/"lr": 0.02/' forged/experiment.json
-new=$(sha256sum <forged/experiment.json | cut -d' ' -f1)
-sed -i "s/$old/$new/" forged/bundle.json
-(cd forged && tar --format=ustar -cf ../forged.lathe bundle.json \
-    $(sed -n '/"files"/,/"outside"/s/.*"path": "\(.*\)",/\1/p' bundle.json))
-try 65 "$LATHE" reproduce forged.lathe
-has err '"experiment.json" is not what its receipt is of'
-has err 'where: forged.lathe'
-rm -r forged forged.lathe
+if command -v zstd >/dev/null; then
+    mkdir forged && zstd -qdc x.lathe | tar -xf - -C forged
+    old=$(sed -n 's/.*"packed_experiment": "\(.*\)".*/\1/p' forged/receipt.json)
+    tried="packed_experiment $old"
+    holds 'its digest' test "$old" = "$(sha256sum <forged/experiment.json | cut -d' ' -f1)"
+    sed -i 's/"lr": 0.01/"lr": 0.02/' forged/experiment.json
+    new=$(sha256sum <forged/experiment.json | cut -d' ' -f1)
+    sed -i "s/$old/$new/" forged/bundle.json
+    sed -n '/"files"/,/"outside"/s/.*"path": "\(.*\)",/\1/p' forged/bundle.json >list
+    tar --format=ustar -cf forged.lathe -C forged bundle.json -T list
+    try 65 "$LATHE" reproduce forged.lathe
+    has err '"experiment.json" is not what its receipt is of'
+    has err 'where: forged.lathe'
+    rm -r forged forged.lathe
+fi
 
 # Nothing but an older bundle is replaced, and that through a link.
 try 73 "$LATHE" pack here/points.json -o here/points.json
