@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "bundle/shelf.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -57,21 +58,39 @@ static lathe_status make_place(const char *place, struct error *err) {
     return status;
 }
 
-/* Writes the whole bundle to the disk. `place` is what messages name; `modes` are those
- * of files and of folders. */
+/* The modes of files and of folders that somebody makes there: umask() tells the mask
+ * only by changing it. */
+static lathe_status learn_modes(int folder, const char *place, mode_t modes[2],
+                                struct error *err) {
+    static const char name[] = "modes";
+    struct stat info;
+    if (mkdirat(folder, name, 0777) ||
+        fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) ||
+        unlinkat(folder, name, AT_REMOVEDIR))
+        return fail_create(place, err);
+    modes[1] = info.st_mode & (S_ISGID | 0777);
+    modes[0] = info.st_mode & 0666;
+    return LATHE_OK;
+}
+
+/* Writes the whole bundle to the disk. `place` is what messages name; read-only, or as
+ * the user's other files. */
 static lathe_status fill(struct unpacking *unpacking, const char *place,
                          struct intake *intake, const struct bundle *bundle,
-                         const mode_t modes[2], struct error *err) {
+                         bool is_read_only, struct error *err) {
     size_t json_count, signature_count;
     const char *json = intake_text(intake, &json_count);
     const char *signature = intake_signature(intake, &signature_count);
     struct tree *tree = &unpacking->tree;
-    *tree = (struct tree){&unpacking->staging, place, modes[0], -1, 0};
+    mode_t modes[] = {0444, 0555};
     const struct intake_sink sink = tree_sink(tree);
     shelf_sweep(place);
     lathe_status status = staging_open(place, STAGING_PREFIX, &unpacking->staging, err);
     if (!status)
         status = staging_check_room(&unpacking->staging, place, bundle->total, err);
+    if (!status && !is_read_only)
+        status = learn_modes(unpacking->staging.folder, place, modes, err);
+    *tree = (struct tree){&unpacking->staging, place, modes[0], -1, 0};
     if (status) return status;
     status = intake_files(intake, &sink, err);
     if (!status) status = tree_write(tree, BUNDLE_JSON, json, json_count, err);
@@ -110,10 +129,9 @@ static lathe_status give_name(struct staging *staging, const char *place,
 static lathe_status unpack_to(const char *place, const char *folder,
                               struct intake *intake, const struct bundle *bundle,
                               struct error *err) {
-    static const mode_t read_only[] = {0444, 0555};
     struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
     lathe_status status = make_place(place, err);
-    if (!status) status = fill(&unpacking, place, intake, bundle, read_only, err);
+    if (!status) status = fill(&unpacking, place, intake, bundle, true, err);
     if (!status) status = give_name(&unpacking.staging, place, folder, err);
     close_unpacking(&unpacking);
     if (status == LATHE_ECREATE || status == LATHE_EIO)
@@ -154,24 +172,89 @@ lathe_status shelf_put(const char *place, struct intake *intake,
     return status;
 }
 
-lathe_status shelf_unpack(const char *folder, struct intake *intake,
-                          const struct bundle *bundle, struct error *err) {
-    static const mode_t usual[] = {0644, 0755};
-    char *path = path_absolute(folder), *parent = path ? path_directory(path) : NULL;
-    struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
+/* ---- to look at ---- */
+
+static lathe_status fail_unpack(const char *path, int number, struct error *err) {
+    fail(err, error_from_create(number), "cannot unpack to \"%.400s\": %s", path,
+         strerror(number));
+    if (number == EEXIST || number == ENOTEMPTY || number == ENOTDIR)
+        error_help(err, "name a folder that is not there yet, or empty: -o DIR");
+    return err ? err->status : error_from_create(number);
+}
+
+/* Moves all but `skipped` from one folder to another, bundle.json last: where that is,
+ * all is. Returns errno. */
+static int move_all(int from, int to, const char *skipped) {
+    const int own = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *listing = own < 0 ? NULL : fdopendir(own);
+    int number = listing ? 0 : errno;
+    if (own >= 0 && !listing) close(own);
+    for (const struct dirent *item; listing && !number && (item = readdir(listing));) {
+        const char *name = item->d_name;
+        if (!strcmp(name, ".") || !strcmp(name, "..") || !strcmp(name, skipped) ||
+            !strcmp(name, BUNDLE_JSON))
+            continue;
+        if (renameat(from, name, to, name)) number = errno;
+    }
+    if (listing) closedir(listing);
+    if (!number && renameat(from, BUNDLE_JSON, to, BUNDLE_JSON)) number = errno;
+    return number;
+}
+
+static bool is_empty(const char *path) {
+    DIR *listing = opendir(path);
+    bool is_so = listing;
+    for (const struct dirent *item; is_so && (item = readdir(listing));)
+        is_so = !strcmp(item->d_name, ".") || !strcmp(item->d_name, "..");
+    if (listing) closedir(listing);
+    return is_so;
+}
+
+/* The folder stays the one that it is, such as the working directory. */
+static lathe_status unpack_into(const char *path, struct intake *intake,
+                                const struct bundle *bundle,
+                                struct unpacking *unpacking, struct error *err) {
+    shelf_sweep(path);
+    if (!is_empty(path)) return fail_unpack(path, ENOTEMPTY, err);
+    lathe_status status = fill(unpacking, path, intake, bundle, false, err);
+    if (status) return status;
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int number =
+        folder < 0 ? errno : move_all(unpacking->staging.folder, folder, "");
+    if (folder >= 0 && number)
+        move_all(folder, unpacking->staging.folder, path_name(unpacking->staging.path));
+    if (folder >= 0) close(folder);
+    return number ? fail_unpack(path, number, err) : LATHE_OK;
+}
+
+static lathe_status unpack_beside(const char *path, struct intake *intake,
+                                  const struct bundle *bundle,
+                                  struct unpacking *unpacking, struct error *err) {
+    char *parent = path_directory(path);
     lathe_status status = parent ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     if (!status && access(parent, F_OK)) status = path_make_directories(parent, err);
-    if (!status) status = fill(&unpacking, parent, intake, bundle, usual, err);
-    if (!status && rename(unpacking.staging.path, path)) {
-        status = fail(err, LATHE_ECREATE, "cannot unpack to \"%.400s\": %s", path,
-                      strerror(errno));
-        if (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)
-            error_help(err, "name a folder that is not there yet: -o DIR");
-    } else if (!status) {
-        staging_keep(&unpacking.staging);
-    }
-    close_unpacking(&unpacking);
+    if (!status) status = fill(unpacking, parent, intake, bundle, false, err);
+    if (!status && rename(unpacking->staging.path, path))
+        status = fail_unpack(path, errno, err);
+    else if (!status)
+        staging_keep(&unpacking->staging);
     free(parent);
+    return status;
+}
+
+lathe_status shelf_unpack(const char *folder, struct intake *intake,
+                          const struct bundle *bundle, struct error *err) {
+    struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
+    struct stat info;
+    char *path = path_absolute(folder);
+    lathe_status status = LATHE_OK;
+    if (!path)
+        status = fail(err, LATHE_ENOMEM, "out of memory");
+    else if (!stat(path, &info) && S_ISDIR(info.st_mode))
+        status = unpack_into(path, intake, bundle, &unpacking, err);
+    else
+        status = unpack_beside(path, intake, bundle, &unpacking, err);
+    close_unpacking(&unpacking);
     free(path);
     return status;
 }

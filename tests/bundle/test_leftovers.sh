@@ -34,6 +34,21 @@ for command in pack unpack; do
     holds 'what others have stays' test "$(leftovers)" = 3
     rm -r there/* there/.p* there/.u* 2>/dev/null
 done
+
+# Into a folder that is there and empty: nothing of it stays either.
+into=("$LATHE" unpack x.lathe -o there)
+for at in 3 20 40; do
+    disturbed $at 15 "${into[@]}"
+    holds 'it ended by the signal' test $? = 143
+    holds 'nothing is left' test -z "$(ls -A there)"
+done
+disturbed 20 9 "${into[@]}"
+holds 'it was killed' test $? = 137
+holds 'something was left' test "$(leftovers)" != 0
+try 0 "${into[@]}"
+holds 'all is there' test -f there/bundle.json -a "$(leftovers)" = 0
+rm -r there && mkdir there
+
 # Whoever has it ignored, as under nohup, goes on.
 (trap '' HUP; disturbed 3 1 "${pack[@]}")
 holds 'it went on' cmp -s x.lathe there/x.lathe

@@ -139,6 +139,26 @@ lacks looked-at/checkpoint.safetensors "$scratch"
 try 66 "$LATHE" run --from x.lathe
 has err 'no checkpoint in this bundle'
 try 73 "$LATHE" unpack c.lathe -o looked-at
+has err 'help: name a folder that is not there yet, or empty: -o DIR'
+for mask in 022 027 077; do
+    mode=$(printf %o $((0777 & ~mask)))
+    (umask $mask && "$LATHE" unpack c.lathe -o "as-$mask" >out 2>err) || complain "umask $mask"
+    holds "folders of $mode" test -z "$(find "as-$mask" -type d ! -perm "$mode")"
+    mode=$(printf %o $((0666 & ~mask)))
+    holds "files of $mode" test -z "$(find "as-$mask" -type f ! -perm "$mode")"
+done
+# An empty folder stays the one that it is.
+mkdir -m 750 empty && ln -s empty to-empty
+before=$(stat -c '%i %a' empty)
+(cd empty && "$LATHE" unpack ../c.lathe -o . >../out 2>../err) || complain 'unpack -o .'
+holds 'the same folder' test "$before" = "$(stat -c '%i %a' empty)"
+holds 'the same files' diff -r looked-at empty
+try 73 "$LATHE" unpack c.lathe -o empty
+holds 'nothing else' diff -r looked-at empty
+find empty -mindepth 1 -delete
+try 0 "$LATHE" unpack c.lathe -o to-empty
+holds 'the same folder' test "$before" = "$(stat -c '%i %a' empty)" -a -L to-empty
+holds 'the same files' diff -r looked-at empty
 holds 'as it was' test -f looked-at/experiment.json
 
 # What is no bundle.
