@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "archive_tar.h"
 #include "bundle/magic.h"
@@ -32,6 +33,19 @@ __attribute__((format(printf, 3, 4))) static lathe_status refuse(
 static void help_damaged(lathe_status status, struct error *err) {
     if (status == LATHE_EDATA && err && !err->help[0])
         error_help(err, "get the bundle again, or make it again: lathe pack");
+}
+
+/* Tells what it is instead; the text of the failure has it of what is no file. */
+static void help_other(const char *path, struct error *err) {
+    const char *found = magic_name(path);
+    struct stat info;
+    if (stat(path, &info) || !S_ISREG(info.st_mode))
+        error_help(err, "a bundle is one file: \"lathe pack\" makes it");
+    else if (!info.st_size)
+        error_help(err, "it is an empty file; \"lathe pack\" makes a bundle");
+    else
+        error_help(err, "it looks like %s; \"lathe pack\" makes a bundle",
+                   found ? found : "text");
 }
 
 /* ---- the head ---- */
@@ -85,11 +99,8 @@ lathe_status intake_open(const char *path, struct intake **intake, struct error 
         intake_close(opened);
     else
         *intake = opened;
-    if (status == LATHE_EDATA && err && !err->help[0] && !magic_is_archive(path)) {
-        const char *found = magic_name(path);
-        error_help(err, "it looks like %s; \"lathe pack\" makes a bundle",
-                   found ? found : "text");
-    }
+    if (status == LATHE_EDATA && err && !err->help[0] && !magic_is_archive(path))
+        help_other(path, err);
     help_damaged(status, err);
     return status;
 }

@@ -8,7 +8,9 @@
 #include <strings.h>
 
 #include "base/path.h"
+#include "bundle/magic.h"
 #include "commands/arguments.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
 #include "commands/password.h"
@@ -58,6 +60,31 @@ static int read_limit(const char *text, int64_t *limit, struct error *err) {
             return 0;
         }
     return refuse_limit(text, err);
+}
+
+/* "-" is standard output elsewhere. A bundle is written aside, and then renamed. */
+static int check_output(const struct packing *p, struct error *err) {
+    if (!p->output || strcmp(p->output, "-") != 0) return 0;
+    fail(err, LATHE_EINVAL, "a bundle is written to a file, and \"-\" is none");
+    error_where(err, "-o");
+    error_help(err, "name the bundle: -o NAME.lathe");
+    return EXIT_USAGE;
+}
+
+static int check_source(const struct packing *p, struct error *err) {
+    bool is_bundle;
+    if (p->run) return 0;
+    if (!magic_is_archive(p->source)) {
+        lathe_status status = bundles_recognise(p->source, &is_bundle, err);
+        return error_exit_code(status);
+    }
+    fail(err, LATHE_EINVAL, "it is packed already, or another archive");
+    error_where(err, "%s", p->source);
+    error_help(err,
+               "\"lathe run %.200s\" runs it, \"lathe unpack %.200s -o DIR\" takes "
+               "it apart",
+               p->source, p->source);
+    return error_exit_code(LATHE_EINVAL);
 }
 
 /* As `resume` takes them: "latest". */
@@ -236,7 +263,9 @@ int command_pack(int argc, char **argv) {
         code = arguments_only_word(&arguments, "pack", "an experiment file, or a run",
                                    &p.source, &err);
     if (!code) code = read_limit(p.limit, &limit, &err);
+    if (!code) code = check_output(&p, &err);
     if (!code) find_runs(&p);
+    if (!code) code = check_source(&p, &err);
     if (!code && p.run) code = read_run(&p, &err);
     if (!code) p.folders[0] = run_of(p.run ? NULL : p.source);
     if (!code) p.folders[1] = run_of(p.state ? NULL : p.checkpoint);

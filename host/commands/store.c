@@ -14,6 +14,7 @@
 #include "commands/entries.h"
 
 #define DAY_SECONDS 86400
+#define ID_LEAST 8 /* digits of an id; fewer may be a slip of the hand */
 
 struct keeping {
     char *place;
@@ -67,33 +68,40 @@ static lathe_status list(const struct keeping *k, struct error *err) {
         add_lines(k, &text);
     lathe_status status = entries_print(&text, !k->is_json, err);
     text_finish(&text);
-    if (!k->is_json) fprintf(stderr, "%zu bundles in %s\n", k->list.count, k->place);
+    if (!k->is_json)
+        fprintf(stderr, "%zu bundle%s in %s\n", k->list.count,
+                k->list.count == 1 ? "" : "s", k->place);
     return status;
 }
 
-/* The only item whose id begins with `word`. */
+/* What is left of an id that was given as the name of a folder. */
+static const char *bare_id(const char *word) {
+    const size_t count = strlen(SHELF_PREFIX);
+    return strncmp(word, SHELF_PREFIX, count) != 0 ? word : word + count;
+}
+
+static bool is_meant(const struct shelf_item *item, const char *word) {
+    const char *id = bare_id(word);
+    return !strcmp(item->name, word) ||
+           (strlen(id) >= ID_LEAST && !strncmp(item->id, id, strlen(id)));
+}
+
+/* The only item whose id begins with `word`, or whose name it is. */
 static const struct shelf_item *find_item(const struct keeping *k, const char *word,
                                           struct error *err) {
     const struct shelf_item *found = NULL;
-    if (!strncmp(word, SHELF_PREFIX, strlen(SHELF_PREFIX)))
-        word += strlen(SHELF_PREFIX);
-    if (!*word) {
-        fail(err, LATHE_EINVAL, "an empty word is no id");
-        error_help(err, "\"lathe store list\" shows their ids");
-        return NULL;
-    }
     for (size_t i = 0; i < k->list.count; i++) {
         const struct shelf_item *item = &k->list.items[i];
-        if (strncmp(item->id, word, strlen(word))) continue;
+        if (!is_meant(item, word)) continue;
         if (found) {
-            fail(err, LATHE_EINVAL, "two bundles have an id that begins with \"%s\"",
-                 word);
+            fail(err, LATHE_EINVAL, "two bundles are called \"%.200s\"", word);
+            error_help(err, "\"lathe store list\" shows their ids");
             return NULL;
         }
         found = item;
     }
     if (found) return found;
-    fail(err, LATHE_ENOTFOUND, "there is no bundle \"%s\" in the store", word);
+    fail(err, LATHE_ENOTFOUND, "there is no bundle \"%.200s\" in the store", word);
     error_where(err, "%s", k->place);
     error_help(err, "\"lathe store list\" shows their ids");
     return NULL;
@@ -137,7 +145,9 @@ static lathe_status prune_old(const struct keeping *k, struct error *err) {
 static lathe_status prune(const struct keeping *k, const struct words *ids,
                           struct error *err) {
     const int swept = shelf_sweep(k->place);
-    if (swept) printf("removed what %d interrupted processes left\n", swept);
+    if (swept)
+        printf("removed what %d interrupted process%s left\n", swept,
+               swept == 1 ? "" : "es");
     return ids->count ? prune_named(k, ids, err) : prune_old(k, err);
 }
 
@@ -162,6 +172,28 @@ static int read_days(const char *days, struct keeping *k, struct error *err) {
     return 0;
 }
 
+/* "prune 7" is not taken for an id: it may have been meant as "--days 7". */
+static int check_ids(const struct keeping *k, const struct words *ids,
+                     struct error *err) {
+    for (size_t i = 0; i < ids->count; i++) {
+        const char *word = ids->items[i], *id = bare_id(word);
+        const size_t length = strlen(id);
+        if (length >= ID_LEAST || strspn(id, "0123456789abcdef") != length) continue;
+        if (*word && find_item(k, word, NULL)) continue;
+        refuse(err, "\"%s\" is too short for an id: %d digits or more, or a name", word,
+               ID_LEAST);
+        if (*word && strspn(word, "0123456789") == strlen(word))
+            error_help(err,
+                       "those not used for so many days: lathe store prune "
+                       "--days %s",
+                       word);
+        else
+            error_help(err, "\"lathe store list\" shows their ids");
+        return EXIT_USAGE;
+    }
+    return 0;
+}
+
 static int keep(struct keeping *k, const struct words *words, struct error *err) {
     if (!words->count) return refuse(err, "a word is missing: list or prune");
     const char *word = words->items[0];
@@ -174,6 +206,7 @@ static int keep(struct keeping *k, const struct words *words, struct error *err)
     if (!access(k->place, F_OK) && trust_check_folder(k->place, &trust))
         fprintf(stderr, "lathe: warning: %s; %s\n", trust.what, trust.help);
     const struct words ids = {words->items + 1, words->count - 1};
+    if (!status && is_prune && check_ids(k, &ids, err)) return EXIT_USAGE;
     if (!status) status = is_list ? list(k, err) : prune(k, &ids, err);
     return error_exit_code(status);
 }

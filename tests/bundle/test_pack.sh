@@ -4,6 +4,25 @@ source "$(dirname "$0")/bundle.bash"
 points here
 pack() { "$LATHE" pack here/points.json -o x.lathe "$@"; }
 
+# ---- what is none to pack, or to pack to ----
+try 0 pack
+mv x.lathe packed
+try 78 "$LATHE" pack packed
+has err 'it is packed already'
+has err 'where: packed'
+has err 'help: "lathe run packed" runs it, "lathe unpack packed -o DIR"'
+try 78 "$LATHE" pack "$LATHE"
+has err 'it looks like a program or a library'
+try 64 "$LATHE" pack here/points.json -o -
+has err 'a bundle is written to a file, and "-" is none'
+holds 'no file of that name' test ! -e ./-
+long=$(printf '%0257d' 0)
+try 78 pack name="$long"
+has err 'the name has 257 bytes'
+has err 'where: name'
+try 0 pack name="${long:1}"
+rm x.lathe
+
 # ---- data that is not what it says ----
 try 65 pack data.train.file=/proc/self/status
 has err '/proc/self/status" does not hold as many bytes as its size says, 0'

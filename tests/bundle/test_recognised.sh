@@ -41,6 +41,23 @@ is_none program 'a program or a library'
 is_none state 'a checkpoint, or other safetensors'
 try 65 "$LATHE" verify here/data/train.csv
 has err 'it looks like text'
+: >empty
+mkfifo pipe
+for command in verify unpack; do
+    try 65 "$LATHE" $command empty
+    has err 'it is an empty file'
+    for odd in here pipe /dev/zero; do
+        try 65 "$LATHE" $command $odd
+        has err 'a regular file was expected'
+        has err 'help: a bundle is one file'
+        lacks err 'text'
+    done
+done
+for odd in here pipe /dev/zero empty; do
+    ln -sfn "$(realpath $odd)" odd.lathe
+    try 65 "$LATHE" inspect odd.lathe
+    lacks err 'text'
+done
 gzip -c here/data/train.csv >csv.gz
 for command in run explain inspect validate verify unpack; do
     try 65 "$LATHE" $command csv.gz

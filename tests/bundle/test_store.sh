@@ -134,15 +134,15 @@ gone=$store/sha256-$(printf '%064d' 0)
 ln -s nowhere "$gone"
 try 0 "$LATHE" store list
 has out '0000000000000000'
-try 0 "$LATHE" store prune 0000 0000
+try 0 "$LATHE" store prune 00000000 0000000000
 holds 'the link is gone' test ! -L "$gone"
 holds 'once' test "$(grep -c removed out)" = 1
 mkdir elsewhere && chmod 500 elsewhere && ln -s "$PWD/elsewhere" "$gone"
-try 0 "$LATHE" store prune sha256-0000
+try 0 "$LATHE" store prune sha256-00000000
 holds 'the link alone' test ! -L "$gone" -a "$(stat -c %a elsewhere)" = 500
 try 0 "$LATHE" store list
 has out 'points'
-has err '1 bundles in'
+has err '1 bundle in'
 try 0 "$LATHE" store list --json
 has out '"name": "points"'
 try 0 "$LATHE" store prune
@@ -150,7 +150,24 @@ holds 'used today' test "$(stored)" = 1
 touch -d '40 days ago' "$store"/sha256-*
 try 0 "$LATHE" store prune --days 41
 holds 'not that old' test "$(stored)" = 1
-try 66 "$LATHE" store prune 0123
+try 66 "$LATHE" store prune 01234567
+try 66 "$LATHE" store prune nothing
+# A slip of the hand removes nothing.
+one=$(cd "$store" && echo sha256-*) && one=${one#sha256-}
+for word in '' "${one:0:1}" "${one:0:7}" 7 "sha256-${one:0:4}"; do
+    try 64 "$LATHE" store prune "$word"
+    has err "\"$word\" is too short for an id: 8 digits or more, or a name"
+    has err 'help: '
+    holds 'it stays' test "$(stored)" = 1
+done
+try 64 "$LATHE" store prune 7
+has err 'lathe store prune --days 7'
+for word in points "${one:0:8}"; do
+    try 0 "$LATHE" store prune "$word"
+    has out "removed ${one:0:16}  points"
+    try 0 "$LATHE" unpack x.lathe
+done
+touch -d '40 days ago' "$store"/sha256-*
 try 0 "$LATHE" store prune
 has out 'removed'
 holds 'gone' test -z "$(find "$store" -mindepth 1)"
