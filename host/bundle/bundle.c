@@ -117,6 +117,9 @@ static lathe_status read_members(struct bundle *bundle, struct error *err) {
     text_read_version(json_text(json_get(root, "glibc")), bundle->glibc);
     bundle->abi_needs = needs[1];
     bundle->abi_built = built[1];
+    if (strlen(bundle->name) > BUNDLE_NAME_MAX)
+        return fail(err, LATHE_EDATA, "its name has %zu bytes; at most %d are taken",
+                    strlen(bundle->name), BUNDLE_NAME_MAX);
     if (needs[0] != 1 || built[0] != 1)
         return fail(err, LATHE_EDATA, "its plugins are of another ABI than 1");
     if (json_size(bundle->libraries) > LIBRARIES_MAX)

@@ -14,6 +14,7 @@
 #define BUNDLE_EXPERIMENT "experiment.json"
 #define BUNDLE_RECEIPT "receipt.json" /* of the run that was packed; it may be absent */
 #define BUNDLE_RECORDS "metrics.jsonl"
+#define BUNDLE_NAME_MAX 256                  /* bytes of the experiment's name */
 #define BUNDLE_TOTAL_MAX ((int64_t)64 << 30) /* bytes of all its files */
 #define BUNDLE_TEXT_MAX ((size_t)4 << 20)    /* of bundle.json */
 

@@ -170,12 +170,23 @@ static lathe_status write_json(struct pack *pack, struct error *err) {
 
 /* ---- the whole ---- */
 
+static lathe_status check_name(const struct pack *pack, struct error *err) {
+    const size_t length = strlen(pack->experiment->name);
+    if (length <= BUNDLE_NAME_MAX) return LATHE_OK;
+    fail(err, LATHE_EINVAL, "the name has %zu bytes; a bundle's has at most %d", length,
+         BUNDLE_NAME_MAX);
+    error_where(err, "name");
+    error_help(err, "give a shorter one as you pack: name=…");
+    return LATHE_EINVAL;
+}
+
 static lathe_status gather(struct pack *pack, const struct pack_request *request,
                            struct error *err) {
     pack->plugins = json_make_list();
     pack->libraries = json_make_map();
     if (!pack->plugins || !pack->libraries) return pack_no_memory(err);
-    lathe_status status = pack_take_plugins(pack, err);
+    lathe_status status = check_name(pack, err);
+    if (!status) status = pack_take_plugins(pack, err);
     if (!status) status = pack_take_data(pack, request->data_limit, err);
     if (!status) status = pack_take_experiment(pack, err);
     if (!status && request->checkpoint)

@@ -4,6 +4,10 @@
 
 #include "bundle/bundle.h"
 
+#define LETTERS_32 "abcdefghijklmnopqrstuvwxyzabcdef"
+#define LETTERS_128 LETTERS_32 LETTERS_32 LETTERS_32 LETTERS_32
+#define LETTERS_256 LETTERS_128 LETTERS_128
+
 /* The right one with `old` replaced; the caller's. */
 static char *replaced(const char *old, const char *new) {
     struct text json = {0};
@@ -44,6 +48,7 @@ static void each_fault_is_told(void **state) {
         {"\"name\"", "\"names\"", "names"},
         {"\"name\":\"n\"", "\"name\":\"n\",\"name\":\"m\"", "name"},
         {"\"name\":\"n\"", "\"name\":\"n\\nm\"", "one line"},
+        {"\"name\":\"n\"", "\"name\":\"n" LETTERS_256 "\"", "its name has 257 bytes"},
         {"\"experiment.json\",\"abi\"", "\"../x.json\",\"abi\"", "experiment.json"},
         {"1.0\",\"built\"", "one\",\"built\"", "no version"},
         {"1.0\",\"built\"", "2.0\",\"built\"", "another ABI"},
