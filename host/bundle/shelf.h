@@ -32,8 +32,8 @@ lathe_status shelf_put(const char *place, struct intake *intake,
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
 /* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
- * all of it or nothing. An empty one stays what it is, and what is in it is as the umask
- * says. */
+ * all of it or nothing. An empty one stays the folder that it is; modes are as the
+ * umask says. */
 lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err);
 

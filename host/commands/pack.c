@@ -111,7 +111,7 @@ static int read_run(struct packing *p, struct error *err) {
     return 0;
 }
 
-/* The run that a file is of, at its top or as a checkpoint; the caller's. NULL: none. */
+/* The run that a file lies in, perhaps as a checkpoint; the caller's. NULL: none. */
 static char *run_of(const char *file) {
     char *folder = file ? path_directory(file) : NULL;
     if (folder && !strcmp(path_name(folder), "checkpoints")) {
