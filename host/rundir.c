@@ -77,29 +77,31 @@ static lathe_status make_directory(struct rundir *rundir, struct error *err) {
     return LATHE_OK;
 }
 
-/* Is nothing in it but what a process leaves that was killed before its run could be
- * resumed? What was killed while it was written aside goes. */
+/* Removes what file_replace writes to, which a killed process has left half written. */
+static void remove_half_written(struct rundir *rundir) {
+    rewinddir(rundir->directory);
+    for (const struct dirent *entry; (entry = readdir(rundir->directory)) != NULL;)
+        if (!fnmatch(".*.*[0-9].tmp", entry->d_name, FNM_PERIOD))
+            unlinkat(dirfd(rundir->directory), entry->d_name, 0);
+}
+
+/* Is it empty, or does it hold no more than a process leaves that was killed before its
+ * run could be resumed? */
 static bool is_unused(struct rundir *rundir) {
     static const char *const early[] = {"status.json", "log.txt", "experiment.json"};
-    const int folder = dirfd(rundir->directory);
     struct stat status;
-    bool is_left = false, has_more = false;
+    bool is_left = false;
+    rewinddir(rundir->directory);
     for (const struct dirent *entry; (entry = readdir(rundir->directory)) != NULL;) {
-        const char *name = entry->d_name;
         bool is_early = false;
         for (size_t i = 0; i < sizeof early / sizeof *early; i++)
-            if (!strcmp(name, early[i])) is_early = true;
-        if (!fnmatch(".*.*[0-9].tmp", name, FNM_PERIOD))
-            unlinkat(folder, name, 0);
-        else if (is_early)
-            is_left = true;
-        else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
-            has_more = true;
+            if (!strcmp(entry->d_name, early[i])) is_early = true;
+        if (!is_early && path_is_plain_name(entry->d_name)) return false;
+        is_left |= is_early;
     }
-    return !has_more &&
-           (!is_left ||
-            (!fstatat(folder, "status.json", &status, AT_SYMLINK_NOFOLLOW) &&
-             S_ISREG(status.st_mode) && status.st_size == RUN_STATUS_BYTES));
+    return !is_left || (!fstatat(dirfd(rundir->directory), "status.json", &status,
+                                 AT_SYMLINK_NOFOLLOW) &&
+                        S_ISREG(status.st_mode) && status.st_size == RUN_STATUS_BYTES);
 }
 
 /* The lock comes before the look: of two runs that find the same empty directory, one
@@ -109,6 +111,7 @@ static lathe_status take_directory(struct rundir *rundir, struct error *err) {
     if (!rundir->directory) return refuse(err, rundir->path, strerror(errno));
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return refuse(err, rundir->path, "another run is using it");
+    remove_half_written(rundir);
     if (!is_unused(rundir)) return refuse(err, rundir->path, "it is not empty");
     if (access(rundir->path, W_OK | X_OK))
         return refuse(err, rundir->path, strerror(errno));
@@ -164,7 +167,7 @@ static lathe_status take_again(struct rundir *rundir, struct error *err) {
         return refuse_run(err, path, LATHE_ECREATE, "another process is at it");
     if (access(path, W_OK | X_OK))
         return refuse_run(err, path, LATHE_ECREATE, strerror(errno));
-    is_unused(rundir); /* which it is not, but what was killed goes */
+    remove_half_written(rundir);
     return LATHE_OK;
 }
 
