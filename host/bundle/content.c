@@ -111,51 +111,8 @@ void content_close(struct content *content) {
 
 struct settings {
     const struct content *content;
-    struct json *seen; /* {setting: path in the bundle} */
     struct errors *faults;
 };
-
-static const struct bundle_file *find_data(const struct bundle *bundle,
-                                           const char *path) {
-    const struct bundle_file *file = bundle_find(bundle, path);
-    for (size_t i = 0; i < bundle->outside_count && !file; i++)
-        if (!strcmp(bundle->outside[i].path, path)) file = &bundle->outside[i];
-    return file;
-}
-
-static lathe_status look_at_path(void *context, const char *setting,
-                                 struct json *value) {
-    const struct settings *settings = context;
-    const size_t length = strlen(settings->content->folder);
-    const char *path = json_text(value);
-    const bool is_inside =
-        !strncmp(path, settings->content->folder, length) && path[length] == '/';
-    if (is_inside) path += length + 1;
-    if (is_inside && find_data(settings->content->bundle, path))
-        return json_put(settings->seen, setting, json_make_text(path)) ? LATHE_OK
-                                                                       : LATHE_ENOMEM;
-    struct error *err = errors_add(settings->faults);
-    fail(err, LATHE_EDATA, "\"%.400s\" is not among the files of the bundle", path);
-    error_where(err, "%s: %s", BUNDLE_EXPERIMENT, setting);
-    return LATHE_OK;
-}
-
-/* When a bundle is run, the settings that bundle.json lists for a file are overridden
- * with its place: they must be those that name it. */
-static void look_at_users(const struct settings *settings,
-                          const struct bundle_file *files, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
-            const char *setting = json_text(json_at(files[i].used_by, k));
-            const char *path = json_text(json_get(settings->seen, setting));
-            if (!strcmp(path, files[i].path)) continue;
-            struct error *err = errors_add(settings->faults);
-            fail(err, LATHE_EDATA,
-                 "bundle.json says that \"%.200s\" is for %.150s, which names %s%.100s",
-                 files[i].path, setting, *path ? "" : "no file", path);
-            error_where(err, "%s", BUNDLE_JSON);
-        }
-}
 
 static lathe_status look_at_use(void *context, const char *stage,
                                 const struct use *use) {
@@ -190,22 +147,16 @@ static void check_experiment(const struct content *content,
     char *path = path_join(content->folder, BUNDLE_EXPERIMENT);
     struct experiment *experiment = NULL;
     struct errors own = {0};
-    struct settings settings = {content, json_make_map(), faults};
+    struct settings settings = {content, faults};
     lathe_status status = LATHE_ENOMEM;
-    if (path && settings.seen)
-        status = experiment_open(path, NULL, registry, &experiment, &own);
+    if (path) status = experiment_open(path, NULL, registry, &experiment, &own);
     take_faults(&own, is_told, faults);
     if (!status) status = uses_each(experiment, &settings, look_at_use);
-    if (!status) status = uses_each_path(experiment, &settings, look_at_path);
-    if (!status) {
-        const struct bundle *bundle = content->bundle;
-        look_at_users(&settings, bundle->files, bundle->file_count);
-        look_at_users(&settings, bundle->outside, bundle->outside_count);
-    } else if (!own.count) {
+    if (!status)
+        content_check_paths(content->bundle, content->folder, experiment, NULL, faults);
+    else if (!own.count)
         fail(errors_add(faults), LATHE_ENOMEM, "out of memory");
-    }
     experiment_close(experiment);
-    json_close(settings.seen);
     errors_finish(&own);
     free(path);
 }

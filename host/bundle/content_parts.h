@@ -3,7 +3,7 @@
 #ifndef HOST_BUNDLE_CONTENT_PARTS_H
 #define HOST_BUNDLE_CONTENT_PARTS_H
 
-#include "bundle/bundle.h"
+#include "bundle/content.h"
 #include "registry.h"
 
 /* Is each plugin that bundle.json names in the folder, and as it says? Is there no

@@ -115,6 +115,35 @@ has err 'optimizer/adamw'
 has err 'of the bundle'
 holds 'nothing ran' test ! -e never
 
+# refused TEXT: by whatever would run it, too
+refused() {
+    verify 65 "$1"
+    for command in 'run --run-dir never' explain validate reproduce; do
+        # shellcheck disable=SC2086
+        try 65 "$LATHE" $command new.lathe
+        has err "$1"
+        has err 'help: '
+    done
+    holds 'nothing ran' test ! -e never
+}
+for path in /etc/passwd ../../../../../../../../../../etc/passwd; do
+    another
+    sed -i "s|\"data/train.csv\"|\"$path\"|" new/experiment.json
+    refused 'etc/passwd" is not among the files of the bundle'
+done
+# What the user names is the user's own.
+try 0 "$LATHE" validate new.lathe data.train.file=here/data/train.csv
+try 0 "$LATHE" validate new.lathe 'data.train={"use":"blobs","samples":320,"features":2}' \
+    'data.validation={"use":"blobs","samples":60,"features":2}'
+ln -s "$HOME" linked
+try 0 "$LATHE" validate right.lathe --store linked/through
+another
+sed -i 's|"data.train.file"|"data.train.file=/etc/passwd"|' new/bundle.json
+refused 'is no setting'
+another
+sed -i 's|"data.train.file"|"train.batch"|' new/bundle.json
+refused 'is for train.batch, which names no file'
+
 # ---- where temporary files cannot be written ----
 try 73 env TMPDIR=/nowhere "$LATHE" verify right.lathe
 has err 'TMPDIR'
