@@ -9,6 +9,7 @@
 
 #include "base/path.h"
 #include "commands/arguments.h"
+#include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
 #include "commands/password.h"
@@ -199,6 +200,7 @@ int command_pack(int argc, char **argv) {
                                    &p.source, &err);
     if (!code) code = read_limit(p.limit, &limit, &err);
     if (!code) find_runs(&p);
+    if (!code && p.run) code = error_exit_code(bundles_check_run(p.run, &err));
     if (!code && p.run) code = read_run(&p, &err);
     if (!code) code = pack(&p, &arguments, limit, &err);
     if (code) command_print_error(&err);

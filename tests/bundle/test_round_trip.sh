@@ -51,7 +51,7 @@ chmod -R u+w "$store" && rm -rf "$store"
 try 66 "$LATHE" resume short train.until=4ep
 has err 'is not in the store'
 has err 'lathe unpack FILE.lathe --store '
-for command in eval reproduce 'predict -o -'; do
+for command in eval reproduce 'predict -o -' 'run --run-dir never --from' 'pack -o never.lathe'; do
     # shellcheck disable=SC2086
     try 66 "$LATHE" $command short
     has err 'is not in the store'

@@ -67,12 +67,29 @@ has out '"name": "anna"'
 echo '{ "bundles": "any" }' >"$config/config.json"
 use 0 plain.lathe
 holds 'no warning' test -z "$(grep warning err)"
-echo '{ "bundles": "signed-only" }' >"$config/config.json"
 rm -rf "$store"
+try 0 "$LATHE" run plain.lathe --quiet --run-dir from-plain
+mv "$store" aside
+echo '{ "bundles": "signed-only" }' >"$config/config.json"
 use 77 plain.lathe
 has err 'nobody has signed it'
 holds 'nothing in the store' test "$(stored)" = 0
+mv aside "$store"
+# A run that came of one: whoever goes on with it or looks at it is asked, too.
+for command in 'resume from-plain train.until=4ep' 'eval from-plain' 'eval from-plain/checkpoints/last.safetensors' \
+    'predict from-plain -o -' \
+    'reproduce from-plain' 'run --from from-plain --run-dir never' 'pack from-plain -o never.lathe'; do
+    # shellcheck disable=SC2086
+    try 77 "$LATHE" $command
+    has err 'nobody has signed it'
+    has err 'the bundle that this run is of'
+done
+holds 'nothing ran' test ! -e never -a ! -e never.lathe
+rm -rf from-plain
+chmod -R u+w "$store" && rm -rf "$store"
 use 0 signed.lathe
+try 0 "$LATHE" run signed.lathe --quiet --run-dir from-signed
+try 0 "$LATHE" eval from-signed
 try 77 "$LATHE" verify plain.lathe
 try 0 "$LATHE" inspect plain.lathe
 rm "$config/trusted/anna.pub"
