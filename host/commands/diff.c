@@ -83,7 +83,7 @@ static int print(const struct side *a, const struct side *b, bool is_json,
     if (!is_whole || text.is_broken)
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to compare"));
     else
-        fputs(text.data, output_file());
+        output_print(&text, !is_json);
     text_finish(&text);
     json_close(report);
     return code;

@@ -190,6 +190,7 @@ static void tell_list(const struct reproduction *r, const char *what,
                       const struct json *list) {
     struct text text = {0};
     compare_write_list(list, &text);
+    if (text.data) text_clean_lines(text.data);
     if (!r->is_quiet && json_size(list) && !text.is_broken)
         fprintf(stderr, "%s: then, and now\n%s", what, text.data);
     text_finish(&text);
@@ -277,7 +278,7 @@ static int judge(struct reproduction *r, struct error *err) {
     if (!is_whole || text.is_broken)
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to compare"));
     else
-        fputs(text.data, output_file());
+        output_print(&text, !r->is_json);
     text_finish(&text);
     if (r->is_kept && !r->directory) fprintf(stderr, "kept: %s\n", r->fresh.path);
     return code;

@@ -144,6 +144,21 @@ another
 sed -i 's|"data.train.file"|"train.batch"|' new/bundle.json
 refused 'is for train.batch, which names no file'
 
+# ---- what a terminal would obey ----
+another
+sed -i 's/"name": "points"/"name": "po\\u001b[31mi\\u009bnts"/' new/experiment.json
+again
+for command in validate explain 'run --run-dir named --quiet'; do
+    # shellcheck disable=SC2086
+    try 0 "$LATHE" $command new.lathe
+    for control in $'\e' $'\xc2\x9b'; do
+        lacks out "$control"
+        lacks err "$control"
+    done
+done
+try 0 "$LATHE" validate new.lathe
+has out 'ok: po?[31mi??nts: mlp'
+
 # ---- where temporary files cannot be written ----
 try 73 env TMPDIR=/nowhere "$LATHE" verify right.lathe
 has err 'TMPDIR'

@@ -169,6 +169,14 @@ damaged 's/"environment": {/"environment": 1, "x": {/' environment '1; an object
 damaged 's/"rows": [0-9]*/"rows": 0.5/' metrics.rows '0.5; a whole number, 0 or more'
 damaged 's/"weights": {/"weights": 1, "x": {/' weights '1; an object'
 damaged 's/"data": \[/"data": {}, "x": [/' data '{}; a list'
+# What a terminal would obey, or a line that nobody wrote.
+sed -i '/"cpu"/,$s/"model": ".*"/"model": "x\\u001b[31m\\nidentical: all"/' $receipt
+has $receipt u001b
+try 0 "$LATHE" reproduce first
+has out 'x?[31m?identical: all'
+lacks out $'\e'
+lacks err $'\e'
+cp bak $receipt
 rm $receipt
 try 66 "$LATHE" reproduce first
 has err 'lathe resume runs/first ends it'
