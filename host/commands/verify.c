@@ -89,7 +89,10 @@ static void add_lines(const struct verdict *verdict, const char *path,
     text_format(text, ", all as listed\nid %s\nsignature: ", bundle->id);
     signature_add_line(&verdict->signature, text);
     text_add(text, "\n");
-    if (!verdict->reasons.count) text_add(text, "ok: this machine can run it\n");
+    if (!verdict->reasons.count)
+        text_add(
+            text,
+            "ok: as far as can be told without loading it, this machine can run it\n");
 }
 
 /* What the user's policy refuses cannot be run here either. */
