@@ -221,7 +221,8 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
     const struct bundle *bundle = NULL;
     struct error err = {0};
     *use = (struct bundle_use){0};
-    lathe_status status = bundles_open(word, &intake, &bundle, &err);
+    lathe_status status = outside_check_folders(flags->data.items, &err);
+    if (!status) status = bundles_open(word, &intake, &bundle, &err);
     if (!status) machine_check(bundle, errors);
     if (!status && errors->count) status = errors->items[0].status;
     if (bundle) {

@@ -8,6 +8,16 @@
 
 #define SIGNATURE_MAX ((size_t)4096)
 
+/* One key was asked for: whom the user trusts has no part in it. */
+static void tell_other_key(struct signature *signature) {
+    char wanted[MINISIGN_NAME];
+    keys_at(signature->keys, 0, wanted);
+    fail(&signature->reason, LATHE_EPERM,
+         "it says that key %s signed it, and key %s was to have",
+         signature->check.number, wanted);
+    error_help(&signature->reason, "ask whoever packed it which key is theirs");
+}
+
 /* `file` NULL: there is no signature. */
 static lathe_status look(const char *bytes, size_t count, const char *file,
                          size_t file_count, const char *key,
@@ -23,6 +33,7 @@ static lathe_status look(const char *bytes, size_t count, const char *file,
     keys_check(signature->keys, bytes, count, file, file_count, &signature->check);
     signature->decision =
         keys_judge(signature->keys, &signature->check, &signature->reason);
+    if (key && signature->check.verdict == KEYS_UNKNOWN) tell_other_key(signature);
     return LATHE_OK;
 }
 

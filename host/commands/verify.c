@@ -19,8 +19,9 @@ struct verdict {
 
 static void look_for_data(const struct bundle *bundle, const struct bundle_flags *flags,
                           struct errors *reasons) {
+    struct error err = {0};
+    if (outside_check_folders(flags->data.items, &err)) *errors_add(reasons) = err;
     for (size_t i = 0; i < bundle->outside_count; i++) {
-        struct error err = {0};
         char *path = NULL;
         if (outside_find(&bundle->outside[i], flags->data.items, &path, &err))
             *errors_add(reasons) = err;

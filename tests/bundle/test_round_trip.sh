@@ -96,6 +96,13 @@ for command in run explain validate; do
     try 66 "$LATHE" $command d.lathe
     has err '"train.csv" is not in the bundle'
 done
+for command in verify run explain validate; do
+    try 66 "$LATHE" $command d.lathe --data not-there
+    has err '"not-there": No such file or directory'
+    has err 'where: --data'
+done
+try 66 "$LATHE" validate d.lathe --data ../gone/data/train.csv
+has err 'it is no folder'
 try 0 "$LATHE" verify d.lathe --data ../gone/data
 try 0 "$LATHE" run d.lathe --data ../gone --run-dir found --quiet # a folder down
 holds 'the same weights' test "$(weights ../plain)" = "$(weights found)"
