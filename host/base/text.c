@@ -98,6 +98,16 @@ void text_clean(char *string) {
     }
 }
 
+void text_clean_lines(char *string) {
+    while (string) {
+        char *end = strchr(string, '\n');
+        if (end) *end = '\0';
+        text_clean(string);
+        if (end) *end++ = '\n';
+        string = end;
+    }
+}
+
 void text_json_string(struct text *text, const char *string) {
     if (!string) {
         text_add(text, "null");

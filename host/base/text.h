@@ -40,6 +40,7 @@ bool text_ends_with(const char *string, const char *end);
 size_t text_utf8(const char *bytes, size_t count);
 /* In place: each control character and each byte that is not UTF-8 becomes '?'. */
 void text_clean(char *string);
+void text_clean_lines(char *string);    /* the same, but for newlines */
 bool text_is_clean(const char *string); /* it would change nothing */
 /* Reads a decimal number as JSON spells it, with '.' in every locale. *end comes to
  * point past it, at `string` when it is not one. Too large: infinity. */

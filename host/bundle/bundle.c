@@ -40,6 +40,8 @@ static void check_format(void *context, const char *format, const char *path,
         fail(&err, LATHE_EDATA, "\"%.80s\" is no version such as 1.0", text);
     else if (!strcmp(format, "line") && !is_line(text))
         fail(&err, LATHE_EDATA, "one line of text was expected");
+    else if (!strcmp(format, "setting") && (!is_line(text) || strchr(text, '=')))
+        fail(&err, LATHE_EDATA, "\"%.80s\" is no setting", text);
     if (!err.status) return;
     error_where(&err, "%s: %s", check->file, path);
     *errors_add(check->errors) = err;

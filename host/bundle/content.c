@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -14,13 +15,17 @@
 #include "bundle/uses.h"
 
 #define STAGING_PREFIX "lathe-verify-"
+#define LENGTH_BYTES 8
+#define WEIGHTS_HEADER_MAX ((uint64_t)16 << 20) /* longer ones are refused */
 
 struct content {
     const struct bundle *bundle;
     struct staging staging;
     struct tree tree;
-    char *folder;   /* without links in its path */
-    bool is_wanted; /* are the bytes of the file in hand looked at? */
+    char *folder;                   /* without links in its path */
+    const struct bundle_file *file; /* in hand */
+    int64_t taken, wanted;          /* of its bytes: so far; that are kept */
+    uint64_t header;                /* of weights: what their first bytes say */
 };
 
 /* ---- taking it in ---- */
@@ -29,29 +34,63 @@ static bool is_plugins(const char *path) {
     return !strncmp(path, "plugins/", strlen("plugins/"));
 }
 
+static bool is_whole(const char *path) {
+    return is_plugins(path) || !strcmp(path, BUNDLE_EXPERIMENT) ||
+           !strcmp(path, BUNDLE_RECEIPT);
+}
+
+static bool is_weights(const struct bundle *bundle, const struct bundle_file *file) {
+    bool is_used = bundle->checkpoint && !strcmp(bundle->checkpoint, file->path);
+    for (size_t i = 0; i < json_size(file->used_by); i++)
+        is_used |= !strcmp(json_text(json_at(file->used_by, i)), "start.weights");
+    return is_used;
+}
+
 /* Data was compared with its digest, and nobody looks into it: an empty file stands for
- * it. */
+ * it. Of weights the header is kept, and the rest is a hole. */
 static lathe_status begin(void *context, const struct bundle_file *file,
                           struct error *err) {
     struct content *content = context;
-    content->is_wanted =
-        is_plugins(file->path) || !strcmp(file->path, BUNDLE_EXPERIMENT);
+    content->file = file;
+    content->taken = 0;
+    content->header = 0;
+    content->wanted = is_whole(file->path)                ? file->size
+                      : is_weights(content->bundle, file) ? LENGTH_BYTES
+                                                          : 0;
     return tree_sink(&content->tree).begin(&content->tree, file, err);
+}
+
+/* The length of the header comes first, its low byte ahead. */
+static void read_length(struct content *content, const unsigned char *bytes,
+                        size_t count) {
+    const int64_t known = content->taken;
+    for (int64_t i = 0; i < (int64_t)count && known + i < LENGTH_BYTES; i++)
+        content->header |= (uint64_t)bytes[i] << 8 * (known + i);
+    if (known + (int64_t)count >= LENGTH_BYTES && content->header <= WEIGHTS_HEADER_MAX)
+        content->wanted = LENGTH_BYTES + (int64_t)content->header;
 }
 
 static lathe_status add(void *context, const void *bytes, size_t count,
                         struct error *err) {
     struct content *content = context;
-    if (content->is_wanted)
-        return tree_sink(&content->tree).add(&content->tree, bytes, count, err);
+    if (content->wanted == LENGTH_BYTES && !is_whole(content->file->path))
+        read_length(content, bytes, count);
+    const int64_t left = content->wanted - content->taken;
+    const size_t kept = left <= 0 ? 0 : left < (int64_t)count ? (size_t)left : count;
+    content->taken += (int64_t)count;
+    if (kept) return tree_sink(&content->tree).add(&content->tree, bytes, kept, err);
     return staging_check_signals(&content->staging, err);
 }
 
 static lathe_status end(void *context, struct error *err) {
     struct content *content = context;
-    (void)err;
+    const bool has_hole = content->wanted && content->wanted < content->file->size;
+    lathe_status status = LATHE_OK;
+    if (has_hole && ftruncate(content->tree.fd, content->file->size))
+        status = fail(err, error_from_create(errno), "cannot write in \"%.400s\": %s",
+                      content->tree.path, strerror(errno));
     tree_end(&content->tree);
-    return LATHE_OK;
+    return status;
 }
 
 struct intake_sink content_sink(struct content *content) {
@@ -60,8 +99,14 @@ struct intake_sink content_sink(struct content *content) {
 
 static int64_t count_bytes(const struct bundle *bundle) {
     int64_t bytes = 0;
-    for (size_t i = 0; i < bundle->file_count; i++)
-        if (is_plugins(bundle->files[i].path)) bytes += bundle->files[i].size;
+    for (size_t i = 0; i < bundle->file_count; i++) {
+        const struct bundle_file *file = &bundle->files[i];
+        const int64_t most = LENGTH_BYTES + (int64_t)WEIGHTS_HEADER_MAX;
+        if (is_whole(file->path) || (is_weights(bundle, file) && file->size < most))
+            bytes += file->size;
+        else if (is_weights(bundle, file))
+            bytes += most;
+    }
     return bytes;
 }
 
@@ -111,51 +156,8 @@ void content_close(struct content *content) {
 
 struct settings {
     const struct content *content;
-    struct json *seen; /* {setting: path in the bundle} */
     struct errors *faults;
 };
-
-static const struct bundle_file *find_data(const struct bundle *bundle,
-                                           const char *path) {
-    const struct bundle_file *file = bundle_find(bundle, path);
-    for (size_t i = 0; i < bundle->outside_count && !file; i++)
-        if (!strcmp(bundle->outside[i].path, path)) file = &bundle->outside[i];
-    return file;
-}
-
-static lathe_status look_at_path(void *context, const char *setting,
-                                 struct json *value) {
-    const struct settings *settings = context;
-    const size_t length = strlen(settings->content->folder);
-    const char *path = json_text(value);
-    const bool is_inside =
-        !strncmp(path, settings->content->folder, length) && path[length] == '/';
-    if (is_inside) path += length + 1;
-    if (is_inside && find_data(settings->content->bundle, path))
-        return json_put(settings->seen, setting, json_make_text(path)) ? LATHE_OK
-                                                                       : LATHE_ENOMEM;
-    struct error *err = errors_add(settings->faults);
-    fail(err, LATHE_EDATA, "\"%.400s\" is not among the files of the bundle", path);
-    error_where(err, "%s: %s", BUNDLE_EXPERIMENT, setting);
-    return LATHE_OK;
-}
-
-/* When a bundle is run, the settings that bundle.json lists for a file are overridden
- * with its place: they must be those that name it. */
-static void look_at_users(const struct settings *settings,
-                          const struct bundle_file *files, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
-            const char *setting = json_text(json_at(files[i].used_by, k));
-            const char *path = json_text(json_get(settings->seen, setting));
-            if (!strcmp(path, files[i].path)) continue;
-            struct error *err = errors_add(settings->faults);
-            fail(err, LATHE_EDATA,
-                 "bundle.json says that \"%.200s\" is for %.150s, which names %s%.100s",
-                 files[i].path, setting, *path ? "" : "no file", path);
-            error_where(err, "%s", BUNDLE_JSON);
-        }
-}
 
 static lathe_status look_at_use(void *context, const char *stage,
                                 const struct use *use) {
@@ -190,22 +192,18 @@ static void check_experiment(const struct content *content,
     char *path = path_join(content->folder, BUNDLE_EXPERIMENT);
     struct experiment *experiment = NULL;
     struct errors own = {0};
-    struct settings settings = {content, json_make_map(), faults};
+    struct settings settings = {content, faults};
     lathe_status status = LATHE_ENOMEM;
-    if (path && settings.seen)
-        status = experiment_open(path, NULL, registry, &experiment, &own);
+    if (path) status = experiment_open(path, NULL, registry, &experiment, &own);
     take_faults(&own, is_told, faults);
     if (!status) status = uses_each(experiment, &settings, look_at_use);
-    if (!status) status = uses_each_path(experiment, &settings, look_at_path);
     if (!status) {
-        const struct bundle *bundle = content->bundle;
-        look_at_users(&settings, bundle->files, bundle->file_count);
-        look_at_users(&settings, bundle->outside, bundle->outside_count);
+        content_check_paths(content->bundle, content->folder, experiment, NULL, faults);
+        content_check_files(content->bundle, content->folder, experiment, faults);
     } else if (!own.count) {
         fail(errors_add(faults), LATHE_ENOMEM, "out of memory");
     }
     experiment_close(experiment);
-    json_close(settings.seen);
     errors_finish(&own);
     free(path);
 }
@@ -261,6 +259,7 @@ void content_check(struct content *content, struct errors *faults) {
     } else {
         content_check_plugins(content->bundle, content->folder, registry, &own);
         check_experiment(content, registry, &own);
+        content_check_receipt(content->bundle, content->folder, &own);
     }
     for (size_t i = 0; i < own.count; i++) {
         struct error *fault = &own.items[i];

@@ -12,6 +12,7 @@
 #define HOST_BUNDLE_CONTENT_H
 
 #include "bundle/intake.h"
+#include "experiment.h"
 
 struct content;
 
@@ -23,6 +24,13 @@ struct intake_sink content_sink(struct content *content);
 /* Adds each fault that is found; its where is a file of the bundle, or a setting.
  * LATHE_EDATA: nobody can run it; LATHE_EMISSING: a plugin is refused. */
 void content_check(struct content *content, struct errors *faults);
+/* Of an experiment that was opened from `folder`, where the bundle is: every file that
+ * it names has to be one of the bundle's, and each setting that bundle.json lists for a
+ * file has to name that. What `overrides` (NULL-ended, or NULL) set is the user's own.
+ * Adds each fault, LATHE_EDATA. */
+void content_check_paths(const struct bundle *bundle, const char *folder,
+                         const struct experiment *experiment,
+                         const char *const *overrides, struct errors *faults);
 void content_close(struct content *content); /* NULL is fine */
 
 #endif

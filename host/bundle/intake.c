@@ -82,9 +82,10 @@ static lathe_status read_head(struct intake *intake, struct error *err) {
         return refuse(intake, err, "it is no bundle: \"%s\" is not its first entry",
                       BUNDLE_JSON);
     status = read_small(intake, BUNDLE_TEXT_MAX, &intake->json, err);
-    if (!status && intake->member && !strcmp(intake->member->name, BUNDLE_SIGNATURE))
-        status = read_small(intake, SIGNATURE_MAX, &intake->signature, err);
-    return status;
+    if (status || !intake->member || strcmp(intake->member->name, BUNDLE_SIGNATURE))
+        return status;
+    text_add(&intake->signature, ""); /* an empty one is one, and wrong */
+    return read_small(intake, SIGNATURE_MAX, &intake->signature, err);
 }
 
 lathe_status intake_open(const char *path, struct intake **intake, struct error *err) {

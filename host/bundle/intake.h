@@ -18,8 +18,9 @@ struct intake;
 
 /* LATHE_ENOTFOUND, LATHE_EIO; LATHE_EDATA: it is no bundle. */
 lathe_status intake_open(const char *path, struct intake **intake, struct error *err);
-/* Borrowed until close. *count 0: it is not signed. */
+/* Borrowed until close. */
 const char *intake_text(const struct intake *intake, size_t *count);
+/* NULL: it is not signed. Borrowed until close. */
 const char *intake_signature(const struct intake *intake, size_t *count);
 /* Parses bundle.json. Borrowed until close. */
 lathe_status intake_begin(struct intake *intake, const struct bundle **bundle,

@@ -4,6 +4,7 @@
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +20,12 @@ char *machine_name(void) {
 
 /* ---- libraries ---- */
 
+/* A folder is no library. */
+static bool is_file(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, R_OK) == 0;
+}
+
 /* Where the loader looks, but for what it was told by ld.so.conf: that is in its
  * cache. */
 static bool is_in_folder(const char *library) {
@@ -28,7 +35,7 @@ static bool is_in_folder(const char *library) {
     bool is_found = false;
     for (char *place; !is_found && rest && (place = strsep(&rest, ":;"));) {
         char *path = *place == '/' ? path_join(place, library) : NULL;
-        is_found = path && access(path, R_OK) == 0;
+        is_found = path && is_file(path);
         free(path);
     }
     free(list);
@@ -45,11 +52,17 @@ static bool is_in_cache(const char *cache, size_t length, const char *library) {
            (at = memmem(at, (size_t)(end - at), wanted, count))) {
         const char *path = at;
         while (path > cache && path[-1]) path--;
-        is_found = access(path, R_OK) == 0;
+        is_found = is_file(path);
         at += count;
     }
     free(wanted);
     return is_found;
+}
+
+/* A path would name some other file of this machine. */
+static bool is_found(const char *cache, size_t length, const char *library) {
+    if (!*library || strchr(library, '/')) return false;
+    return (cache && is_in_cache(cache, length, library)) || is_in_folder(library);
 }
 
 static void check_libraries(const struct bundle *bundle, struct errors *reasons) {
@@ -58,10 +71,10 @@ static void check_libraries(const struct bundle *bundle, struct errors *reasons)
     if (file_read("/etc/ld.so.cache", CACHE_MAX, &cache, &length, NULL)) cache = NULL;
     for (size_t i = 0; i < json_size(bundle->libraries); i++) {
         const char *library = json_text(json_at(bundle->libraries, i));
-        if ((cache && is_in_cache(cache, length, library)) || is_in_folder(library))
-            continue;
+        if (is_found(cache, length, library)) continue;
         struct error *err = errors_add(reasons);
-        fail(err, LATHE_EMISSING, "the library %s is not on this machine", library);
+        fail(err, LATHE_EMISSING, "the library %s is not on this machine",
+             *library ? library : "\"\"");
         error_help(err, "install the package that has it");
     }
     free(cache);

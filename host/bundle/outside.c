@@ -2,6 +2,7 @@
 #include "bundle/outside.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,6 +89,20 @@ static lathe_status ask(const struct search *search, const char *const *folders,
                size.data ? size.data : "?", file->sha256);
     text_finish(&size);
     return search->other ? LATHE_EDATA : LATHE_ENOTFOUND;
+}
+
+lathe_status outside_check_folders(const char *const *folders, struct error *err) {
+    for (size_t i = 0; folders && folders[i]; i++) {
+        struct stat info;
+        const int code = stat(folders[i], &info);
+        if (code == 0 && S_ISDIR(info.st_mode)) continue;
+        const lathe_status status = code ? error_from_errno(errno) : LATHE_ENOTFOUND;
+        fail(err, status, "\"%.300s\": %s", folders[i],
+             code ? strerror(errno) : "it is no folder");
+        error_where(err, "--data");
+        return status;
+    }
+    return LATHE_OK;
 }
 
 lathe_status outside_find(const struct bundle_file *file, const char *const *folders,

@@ -6,6 +6,8 @@
 
 #include "bundle/bundle.h"
 
+/* Are the folders (NULL-ended or NULL) there? LATHE_ENOTFOUND, LATHE_EPERM. */
+lathe_status outside_check_folders(const char *const *folders, struct error *err);
 /* Looks in the folders (NULL-ended or NULL): first for the name, then for files of the
  * size, down to three folders deep. *path is the caller's, absolute. LATHE_ENOTFOUND,
  * and the help asks for the file; LATHE_EDATA: there is only one of that name that has

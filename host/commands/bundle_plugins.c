@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bundle/content.h"
 #include "bundle/uses.h"
 
 struct looking {
@@ -72,6 +73,18 @@ static lathe_status look_at_use(void *context, const char *stage,
     return LATHE_OK;
 }
 
+static lathe_status look_at_paths(const struct bundle_plugins *plugins,
+                                  const struct experiment *experiment,
+                                  struct error *err) {
+    struct errors faults = {0};
+    content_check_paths(plugins->bundle, plugins->folder, experiment,
+                        plugins->overrides, &faults);
+    if (faults.count) *err = faults.items[0];
+    const lathe_status status = faults.count ? err->status : LATHE_OK;
+    errors_finish(&faults);
+    return status;
+}
+
 static void say(const struct looking *looking) {
     const struct bundle *bundle = looking->plugins->bundle;
     fprintf(stderr, "bundle %s (%.12s…) in %s\nits plugins are used: %s\n",
@@ -96,6 +109,7 @@ lathe_status bundle_plugins_look(const struct bundle_plugins *plugins, int is_qu
                                    &experiment, &errors);
     const bool is_wrong = status != LATHE_OK;
     if (!status) status = uses_each(experiment, &looking, look_at_use);
+    if (!status) status = look_at_paths(plugins, experiment, err);
     if (!status && !is_quiet) say(&looking);
     text_finish(&looking.own);
     text_finish(&looking.others);

@@ -14,7 +14,8 @@ struct bundle_plugins {
 };
 
 /* Tells on stderr, unless quiet. LATHE_EMISSING: a plugin of the bundle is refused, and
- * an installed one would take its place. Faults of the experiment are for others to
+ * an installed one would take its place; LATHE_EDATA: its experiment names a file that
+ * is not the bundle's. Faults of the experiment are for others to
  * tell. */
 lathe_status bundle_plugins_look(const struct bundle_plugins *plugins, int is_quiet,
                                  struct error *err);

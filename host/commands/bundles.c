@@ -11,6 +11,7 @@
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
 #include "commands/bundle_plugins.h"
+#include "safetensors.h"
 
 /* ---- opening ---- */
 
@@ -220,7 +221,8 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
     const struct bundle *bundle = NULL;
     struct error err = {0};
     *use = (struct bundle_use){0};
-    lathe_status status = bundles_open(word, &intake, &bundle, &err);
+    lathe_status status = outside_check_folders(flags->data.items, &err);
+    if (!status) status = bundles_open(word, &intake, &bundle, &err);
     if (!status) machine_check(bundle, errors);
     if (!status && errors->count) status = errors->items[0].status;
     if (bundle) {
@@ -300,11 +302,42 @@ int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
 
 /* ---- runs ---- */
 
-lathe_status bundles_check_run(const char *run, struct error *err) {
+/* The policy may be another than when it was unpacked. A warning was given then. */
+static lathe_status check_policy(const char *folder, struct error *err) {
+    struct signature signature;
+    lathe_status status = signature_look_unpacked(folder, &signature, err);
+    if (!status && signature.decision == KEYS_REFUSE) {
+        status = refuse(&signature, folder, err);
+        error_where(err, "the bundle that this run is of");
+        if (signature.check.verdict == KEYS_UNSIGNED)
+            error_help(err,
+                       "if you have it signed: lathe store prune %.8s, and unpack "
+                       "that one",
+                       shelf_id(path_name(folder)));
+    }
+    signature_finish(&signature);
+    return status;
+}
+
+/* What a run, or that of a checkpoint, was made of; NULL: nothing that can be read,
+ * which is for others to tell. The caller's. */
+static struct json *read_resolved(const char *run) {
     char *path = path_join(run, "resolved.json");
     struct json *resolved = NULL;
-    lathe_status status = LATHE_OK;
+    struct safetensors *file = NULL;
     if (path) json_read(path, &resolved, NULL);
+    if (!resolved && !safetensors_open(run, &file, NULL)) {
+        const char *note = safetensors_note(file, "lathe.experiment");
+        if (note) json_parse(note, strlen(note), run, &resolved, NULL);
+    }
+    safetensors_close(file);
+    free(path);
+    return resolved;
+}
+
+lathe_status bundles_check_run(const char *run, struct error *err) {
+    struct json *resolved = read_resolved(run);
+    lathe_status status = LATHE_OK;
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
     const char *name = folder ? path_name(folder) : "";
@@ -317,9 +350,9 @@ lathe_status bundles_check_run(const char *run, struct error *err) {
             error_help(err,
                        "unpack it there again: lathe unpack FILE.lathe --store %.*s",
                        (int)(name - folder), folder);
+        if (!status) status = check_policy(folder, err);
     }
     free(folder);
     json_close(resolved);
-    free(path);
     return status;
 }

@@ -63,7 +63,9 @@ int bundles_replace(lathe_session_options *options, const struct bundle_flags *f
  * status with its reason in *err; bundles_finish either way. */
 int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
                        struct bundle_use *use, struct error *err);
-/* Is what a run was made of still in the store, where that is where it came from? */
+/* Is what a run, or that of a checkpoint file, was made of still in the store, where
+ * that is where it came from, and does the user's policy accept it? LATHE_ENOTFOUND,
+ * LATHE_EDATA, LATHE_EPERM. */
 lathe_status bundles_check_run(const char *run, struct error *err);
 
 #endif

@@ -68,7 +68,19 @@ static lathe_status tell_changed(const struct side *side, const char *name,
     return LATHE_EDATA;
 }
 
-/* What a receipt says of files that are not there stands for them. */
+/* A run without a record leaves no file of them; else nothing stands for it. */
+static lathe_status check_absent_records(const struct side *side, struct error *err) {
+    const struct json *rows = json_get(json_get(side->receipt, "metrics"), "rows");
+    if (json_whole(rows) == 0) return LATHE_OK;
+    fail(err, LATHE_EDATA,
+         "metrics.jsonl is not there, and receipt.json says that it has %lld rows",
+         (long long)json_whole(rows));
+    error_where(err, "%s/metrics.jsonl", side->run);
+    error_help(err, "put it back as the run left it");
+    return LATHE_EDATA;
+}
+
+/* What a receipt says of the experiment stands for it where it is not there. */
 static lathe_status check_receipt(const struct side *side, struct error *err) {
     static const char *const parts[] = {"rows", "sha256"};
     char hex[DIGEST_HEX];
@@ -78,7 +90,7 @@ static lathe_status check_receipt(const struct side *side, struct error *err) {
     if (status) return status;
     if (side->resolved && strcmp(hex, json_text(json_get(side->receipt, "experiment"))))
         return tell_changed(side, "resolved.json", err);
-    if (!side->records) return LATHE_OK;
+    if (!side->records) return check_absent_records(side, err);
     status = receipt_metrics(side->run, &now, err);
     for (size_t i = 0; !status && i < sizeof parts / sizeof *parts; i++)
         if (!json_same(json_get(now, parts[i]),
@@ -185,6 +197,17 @@ struct json *compare_sides(const struct side *a, const struct side *b,
     if (is_whole) return report;
     json_close(report);
     return NULL;
+}
+
+lathe_status compare_check(const struct json *report, struct error *err) {
+    const struct json *compared = json_get(report, "compared");
+    if (json_kind(json_get(report, "apart")) == JSON_MAP ||
+        json_whole(json_get(compared, "records")) > 0 ||
+        json_size(json_get(compared, "weights")) > 0)
+        return LATHE_OK;
+    fail(err, LATHE_ENOTFOUND, "there is nothing to compare: %s", COMPARE_NOTHING);
+    error_help(err, "records are in metrics.jsonl, weights in checkpoints");
+    return LATHE_ENOTFOUND;
 }
 
 bool compare_has_difference(const struct json *report) {

@@ -35,6 +35,10 @@ struct scope {
  * memory. */
 struct json *compare_sides(const struct side *a, const struct side *b,
                            struct scope scope);
+#define COMPARE_NOTHING "no record and no weights are there on both sides"
+/* Was anything of what came out compared? LATHE_ENOTFOUND: neither records nor weights,
+ * so that nothing can be said of it. */
+lathe_status compare_check(const struct json *report, struct error *err);
 /* Does any list of the report hold something, or do they part? */
 bool compare_has_difference(const struct json *report);
 

@@ -113,11 +113,10 @@ static struct json *first_of(struct json *one, struct json *other) {
 }
 
 /* Without records there are the digests of all of them. */
-static struct json *compare_digests(const struct side *a, const struct side *b,
-                                    struct scope scope) {
+static struct json *compare_digests(const struct side *a, const struct side *b) {
     const struct json *one = json_get(a->receipt, "metrics");
     const struct json *other = json_get(b->receipt, "metrics");
-    if (scope.is_part || json_same(one, other)) return NULL;
+    if (json_same(one, other)) return NULL;
     return compare_pair("metrics.jsonl", json_get(one, "sha256"),
                         json_get(other, "sha256"));
 }
@@ -125,7 +124,7 @@ static struct json *compare_digests(const struct side *a, const struct side *b,
 struct json *compare_records(const struct side *a, const struct side *b,
                              struct scope scope, int64_t *count, bool *is_whole) {
     *count = 0;
-    if (!a->records != !b->records) return compare_digests(a, b, scope);
+    if (!scope.is_part && !a->records != !b->records) return compare_digests(a, b);
     struct json *apart = compare_common(a, b, scope, count, is_whole);
     apart = first_of(apart, find_missing(a, b, scope, is_whole));
     if (scope.is_part) return apart;

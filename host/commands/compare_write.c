@@ -21,6 +21,7 @@ static void add_value(struct text *text, const struct json *value) {
         text_format(&whole, "sha256 %.12s", string);
     else
         text_add(&whole, string);
+    if (whole.data) text_clean(whole.data); /* no line of its own either */
     if (whole.length > SHOWN)
         text_format(text, "%.*s...", SHOWN - 3, whole.data);
     else

@@ -39,6 +39,8 @@ static void write_text(const struct side *a, const struct side *b,
     if (json_size(apart)) {
         text_add(text, "first apart\n  ");
         compare_write_apart(apart, text);
+    } else if (compare_check(report, NULL)) {
+        text_add(text, "nothing that came of them was compared\n  " COMPARE_NOTHING);
     } else {
         text_add(text, "the same came of it\n  ");
         compare_write_compared(report, json_whole(json_get(a->receipt, "step")), text);
@@ -68,6 +70,11 @@ static int print(const struct side *a, const struct side *b, bool is_json,
     struct text text = {0};
     struct json *report = compare_sides(a, b, (struct scope){.steps = -1});
     bool is_whole = report != NULL;
+    if (is_whole && !compare_has_difference(report) && compare_check(report, err)) {
+        error_where(err, "%s and %s", a->run, b->run);
+        json_close(report);
+        return error_exit_code(err->status);
+    }
     if (is_whole && is_json)
         is_whole = write_json(a, b, report, &text);
     else if (is_whole)
@@ -76,7 +83,7 @@ static int print(const struct side *a, const struct side *b, bool is_json,
     if (!is_whole || text.is_broken)
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to compare"));
     else
-        fputs(text.data, output_file());
+        output_print(&text, !is_json);
     text_finish(&text);
     json_close(report);
     return code;

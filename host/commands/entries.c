@@ -64,18 +64,10 @@ void entry_add_reason(const struct registry_entry *entry, const char *indent,
     if (entry->reason.help[0]) text_format(text, "%s%s\n", indent, entry->reason.help);
 }
 
-static void clean(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        bool is_c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-        if ((*c < ' ' && *c != '\n') || *c == 0x7f || is_c1) *c = '?';
-        if (is_c1) c[1] = '?';
-    }
-}
-
 lathe_status entries_print(struct text *text, bool is_for_people, struct error *err) {
     if (text->is_broken) return fail(err, LATHE_ENOMEM, "out of memory");
     if (!text->data) return LATHE_OK;
-    if (is_for_people) clean(text->data);
+    if (is_for_people) text_clean_lines(text->data);
     fputs(text->data, stdout); /* main looks whether it arrives */
     return LATHE_OK;
 }

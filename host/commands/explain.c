@@ -90,7 +90,7 @@ static int explain(struct explaining *e, const char *experiment, struct error *e
     }
     if (!code && (e->is_broken || text.is_broken))
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to explain"));
-    if (!code) fputs(text.data, output_file());
+    if (!code) output_print(&text, !e->is_json);
     json_close(e->list);
     json_close(e->stages);
     text_finish(&text);

@@ -28,6 +28,12 @@ FILE *output_file(void) {
     return kept ? kept : stdout;
 }
 
+void output_print(struct text *text, bool is_for_people) {
+    if (is_for_people && text->data) text_clean_lines(text->data);
+    if (text->data)
+        fputs(text->data, output_file()); /* main looks whether it arrives */
+}
+
 bool output_is_cut(void) {
     struct pollfd pipe = {.fd = fileno(output_file()), .events = POLLOUT};
     return poll(&pipe, 1, 0) == 1 && pipe.revents & (POLLERR | POLLHUP);

@@ -8,8 +8,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text.h"
+
 void output_keep(void); /* ahead of any plugin, until the program ends */
 FILE *output_file(void);
+/* For people, control characters become '?': what a run or a bundle holds may be
+ * somebody's who wants a terminal to obey them. */
+void output_print(struct text *text, bool is_for_people);
 /* Has the reader of a pipe gone? */
 bool output_is_cut(void);
 /* Last of all: what was printed has to arrive. Returns the exit status of the program,

@@ -266,6 +266,7 @@ int command_pack(int argc, char **argv) {
     if (!code) code = check_output(&p, &err);
     if (!code) find_runs(&p);
     if (!code) code = check_source(&p, &err);
+    if (!code && p.run) code = error_exit_code(bundles_check_run(p.run, &err));
     if (!code && p.run) code = read_run(&p, &err);
     if (!code) p.folders[0] = run_of(p.run ? NULL : p.source);
     if (!code) p.folders[1] = run_of(p.state ? NULL : p.checkpoint);

@@ -131,6 +131,13 @@ static int plan_end(struct reproduction *r, struct error *err) {
         is_reason(r, "failed"))
         r->scope = (struct scope){.steps = all, .is_part = true};
     int code = read_steps(r, all, err);
+    if (!code && r->scope.is_part && !is_known(r, r->scope.steps)) {
+        fail(err, LATHE_ENOTFOUND,
+             "there is nothing to compare: the run was "
+             "stopped before a record or a checkpoint");
+        error_where(err, "%s", r->original.name);
+        code = error_exit_code(LATHE_ENOTFOUND);
+    }
     r->again.last = r->scope.is_part ? r->scope.steps : all;
     if (r->scope.is_part)
         r->again.end = AGAIN_CUT;
@@ -183,6 +190,7 @@ static void tell_list(const struct reproduction *r, const char *what,
                       const struct json *list) {
     struct text text = {0};
     compare_write_list(list, &text);
+    if (text.data) text_clean_lines(text.data);
     if (!r->is_quiet && json_size(list) && !text.is_broken)
         fprintf(stderr, "%s: then, and now\n%s", what, text.data);
     text_finish(&text);
@@ -256,6 +264,11 @@ static int judge(struct reproduction *r, struct error *err) {
     const bool is_identical =
         report && !r->again.goes_on && json_kind(json_get(report, "apart")) != JSON_MAP;
     is_whole = report != NULL;
+    if (is_whole && !r->again.goes_on && compare_check(report, err)) {
+        error_where(err, "%s", r->original.name);
+        json_close(report);
+        return error_exit_code(err->status);
+    }
     if (is_whole && r->is_json)
         is_whole = write_json(r, report, is_identical, &text);
     else if (is_whole)
@@ -265,7 +278,7 @@ static int judge(struct reproduction *r, struct error *err) {
     if (!is_whole || text.is_broken)
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to compare"));
     else
-        fputs(text.data, output_file());
+        output_print(&text, !r->is_json);
     text_finish(&text);
     if (r->is_kept && !r->directory) fprintf(stderr, "kept: %s\n", r->fresh.path);
     return code;

@@ -62,6 +62,8 @@ int command_run(int argc, char **argv) {
         code = bundles_checkpoint(from, &from_bundle, &state, &err);
         options.from = state.checkpoint;
     }
+    if (!code && options.from && !state.checkpoint)
+        code = error_exit_code(bundles_check_run(options.from, &err));
     if (!code)
         code =
             bundles_replace(&options, &from_bundle, common.turn.is_quiet, &use, &err);

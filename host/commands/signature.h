@@ -19,6 +19,9 @@ struct signature {
  * LATHE_EPERM. */
 lathe_status signature_look(const struct intake *intake, const char *key,
                             struct signature *signature, struct error *err);
+/* The same of one in the store, for the user's keys. */
+lathe_status signature_look_unpacked(const char *folder, struct signature *signature,
+                                     struct error *err);
 /* "by anna (key 9242A6EB647F81BA, trusted): lathe bundle first" */
 void signature_add_line(const struct signature *signature, struct text *text);
 /* {"verdict": "trusted", "key": "9242…", "name": "anna", "comment": "…"} */

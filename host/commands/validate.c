@@ -75,6 +75,7 @@ static void print_summary(const struct experiment *experiment) {
     for (size_t i = 0; i < experiment->callback_count; i++)
         text_format(&text, "%s %s", i > 0 ? "," : "; callbacks",
                     experiment->callbacks[i].id);
+    if (text.data) text_clean(text.data); /* a name may be a stranger's */
     puts(text.data ? text.data : "");
     text_finish(&text);
 }

@@ -19,8 +19,9 @@ struct verdict {
 
 static void look_for_data(const struct bundle *bundle, const struct bundle_flags *flags,
                           struct errors *reasons) {
+    struct error err = {0};
+    if (outside_check_folders(flags->data.items, &err)) *errors_add(reasons) = err;
     for (size_t i = 0; i < bundle->outside_count; i++) {
-        struct error err = {0};
         char *path = NULL;
         if (outside_find(&bundle->outside[i], flags->data.items, &path, &err))
             *errors_add(reasons) = err;
@@ -89,7 +90,10 @@ static void add_lines(const struct verdict *verdict, const char *path,
     text_format(text, ", all as listed\nid %s\nsignature: ", bundle->id);
     signature_add_line(&verdict->signature, text);
     text_add(text, "\n");
-    if (!verdict->reasons.count) text_add(text, "ok: this machine can run it\n");
+    if (!verdict->reasons.count)
+        text_add(
+            text,
+            "ok: as far as can be told without loading it, this machine can run it\n");
 }
 
 /* What the user's policy refuses cannot be run here either. */

@@ -35,7 +35,8 @@ static int find_origin(struct visit *visit, const char *word, struct error *err)
     struct stat info;
     if (!stat(word, &info) && !S_ISDIR(info.st_mode)) {
         visit->path = text_copy(word);
-        return visit->path ? 0 : error_exit_code(fail(err, LATHE_ENOMEM, "no memory"));
+        return error_exit_code(visit->path ? bundles_check_run(word, err)
+                                           : fail(err, LATHE_ENOMEM, "no memory"));
     }
     int code = runs_path(word, &visit->path, err);
     if (code)

@@ -66,6 +66,30 @@ static void each_no_has_its_reason(void **state) {
     text_finish(&json);
 }
 
+static void a_library_is_a_plain_name_of_a_file(void **state) {
+    (void)state;
+    static const char *const names[] = {"",
+                                        ".",
+                                        "..",
+                                        "../../../../../../etc/passwd",
+                                        "/etc/passwd",
+                                        "/",
+                                        "x/../libc.so.6"};
+    struct text json;
+    struct bundle bundle;
+    parse(&json, &bundle);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct json *list = json_make_list();
+        assert_true(json_push(list, json_make_text(names[i])));
+        struct bundle other = bundle;
+        other.libraries = list;
+        assert_reason(&other, "is not on this machine");
+        json_close(list);
+    }
+    bundle_finish(&bundle);
+    text_finish(&json);
+}
+
 /* This program was linked with this machine's. */
 static void the_newest_version_that_a_file_asks_for(void **state) {
     (void)state;
@@ -84,6 +108,7 @@ static void the_newest_version_that_a_file_asks_for(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_no_has_its_reason),
+        cmocka_unit_test(a_library_is_a_plain_name_of_a_file),
         cmocka_unit_test(the_newest_version_that_a_file_asks_for),
     };
     return cmocka_run_group_tests_name("machines", tests, NULL, NULL);

@@ -52,6 +52,8 @@ if command -v zstd >/dev/null; then
     try 65 "$LATHE" reproduce forged.lathe
     has err '"experiment.json" is not what its receipt is of'
     has err 'where: forged.lathe'
+    try 65 "$LATHE" verify forged.lathe
+    has err 'it is not what receipt.json is of'
     rm -r forged forged.lathe
 fi
 

@@ -13,7 +13,7 @@ LATHE=$PWD/bare/bin/lathe
 mv x.lathe bare/ && mv here gone && cd bare || exit 1
 try 69 "$LATHE" validate ../gone/points.json
 try 0 "$LATHE" verify x.lathe
-has out 'ok: this machine can run it'
+has out 'ok: as far as can be told without loading it, this machine can run it'
 try 0 "$LATHE" inspect x.lathe
 for text in data/held-out.csv 'optimizer/adamw 1' experiment '"lr": 0.01' glibc libc.so.6; do
     has out "$text"
@@ -51,7 +51,7 @@ chmod -R u+w "$store" && rm -rf "$store"
 try 66 "$LATHE" resume short train.until=4ep
 has err 'is not in the store'
 has err 'lathe unpack FILE.lathe --store '
-for command in eval reproduce 'predict -o -'; do
+for command in eval reproduce 'predict -o -' 'run --run-dir never --from' 'pack -o never.lathe'; do
     # shellcheck disable=SC2086
     try 66 "$LATHE" $command short
     has err 'is not in the store'
@@ -96,6 +96,13 @@ for command in run explain validate; do
     try 66 "$LATHE" $command d.lathe
     has err '"train.csv" is not in the bundle'
 done
+for command in verify run explain validate; do
+    try 66 "$LATHE" $command d.lathe --data not-there
+    has err '"not-there": No such file or directory'
+    has err 'where: --data'
+done
+try 66 "$LATHE" validate d.lathe --data ../gone/data/train.csv
+has err 'it is no folder'
 try 0 "$LATHE" verify d.lathe --data ../gone/data
 try 0 "$LATHE" run d.lathe --data ../gone --run-dir found --quiet # a folder down
 holds 'the same weights' test "$(weights ../plain)" = "$(weights found)"

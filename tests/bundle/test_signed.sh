@@ -41,7 +41,9 @@ try 0 "$LATHE" verify signed.lathe --key anna.pub
 has out 'signature: by anna.pub (key '
 try 0 "$LATHE" verify signed.lathe --key "$(tail -1 anna.pub)"
 try 77 "$LATHE" verify signed.lathe --key bob.pub
-has err 'which is not trusted'
+number() { sed -n '1s/.*key //p' "$1"; }
+has err "it says that key $(number anna.pub) signed it, and key $(number bob.pub) was to have"
+lacks err 'lathe/trusted'
 try 77 "$LATHE" verify plain.lathe --key anna.pub
 has err 'nobody has signed it'
 try 65 "$LATHE" verify signed.lathe --key here/points.json
@@ -76,12 +78,29 @@ has out '"name": "anna"'
 echo '{ "bundles": "any" }' >"$config/config.json"
 use 0 plain.lathe
 holds 'no warning' test -z "$(grep warning err)"
-echo '{ "bundles": "signed-only" }' >"$config/config.json"
 rm -rf "$store"
+try 0 "$LATHE" run plain.lathe --quiet --run-dir from-plain
+mv "$store" aside
+echo '{ "bundles": "signed-only" }' >"$config/config.json"
 use 77 plain.lathe
 has err 'nobody has signed it'
 holds 'nothing in the store' test "$(stored)" = 0
+mv aside "$store"
+# A run that came of one: whoever goes on with it or looks at it is asked, too.
+for command in 'resume from-plain train.until=4ep' 'eval from-plain' 'eval from-plain/checkpoints/last.safetensors' \
+    'predict from-plain -o -' \
+    'reproduce from-plain' 'run --from from-plain --run-dir never' 'pack from-plain -o never.lathe'; do
+    # shellcheck disable=SC2086
+    try 77 "$LATHE" $command
+    has err 'nobody has signed it'
+    has err 'the bundle that this run is of'
+done
+holds 'nothing ran' test ! -e never -a ! -e never.lathe
+rm -rf from-plain
+chmod -R u+w "$store" && rm -rf "$store"
 use 0 signed.lathe
+try 0 "$LATHE" run signed.lathe --quiet --run-dir from-signed
+try 0 "$LATHE" eval from-signed
 try 77 "$LATHE" verify plain.lathe
 try 0 "$LATHE" inspect plain.lathe
 rm "$config/trusted/anna.pub"
@@ -102,6 +121,12 @@ zstd -qfc whole.tar >wrong.lathe
 use 77 wrong.lathe
 try 77 "$LATHE" verify wrong.lathe
 try 77 "$LATHE" inspect wrong.lathe
+# An empty one is one, and wrong.
+mkdir emptied && tar -xf whole.tar -C emptied && : >emptied/bundle.json.minisig
+tar -tf whole.tar >names
+tar --format=ustar -cf emptied.lathe -C emptied -T names
+use 77 emptied.lathe
+try 77 "$LATHE" verify emptied.lathe
 # A key that is nobody's here cannot tell.
 rm "$config/trusted/anna.pub"
 use 0 wrong.lathe

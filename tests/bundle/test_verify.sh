@@ -6,7 +6,7 @@ points here
 try 0 "$LATHE" pack here/points.json -o right.lathe
 try 0 "$LATHE" unpack right.lathe -o right
 try 0 "$LATHE" verify right.lathe
-has out 'ok: this machine can run it'
+has out 'ok: as far as can be told without loading it, this machine can run it'
 
 # another: a copy of what was unpacked, in ./new, to be changed
 another() { rm -rf new new.lathe && cp -r right new; }
@@ -32,7 +32,7 @@ again() {
 verify() {
     again
     try "$1" "$LATHE" verify new.lathe
-    lacks out 'ok: this machine'
+    lacks out 'ok: '
     local text
     for text in "${@:2}"; do has err "$text"; done
     lacks err lathe-verify
@@ -46,7 +46,7 @@ mkdir temporary
 another
 again
 try 0 "$LATHE" verify new.lathe
-has out 'ok: this machine can run it'
+has out 'ok: as far as can be told without loading it, this machine can run it'
 
 # ---- the experiment ----
 another
@@ -114,6 +114,87 @@ try 69 "$LATHE" run new.lathe --run-dir never
 has err 'optimizer/adamw'
 has err 'of the bundle'
 holds 'nothing ran' test ! -e never
+
+# refused TEXT: by whatever would run it, too
+refused() {
+    verify 65 "$1"
+    for command in 'run --run-dir never' explain validate reproduce; do
+        # shellcheck disable=SC2086
+        try 65 "$LATHE" $command new.lathe
+        has err "$1"
+        has err 'help: '
+    done
+    holds 'nothing ran' test ! -e never
+}
+for path in /etc/passwd ../../../../../../../../../../etc/passwd; do
+    another
+    sed -i "s|\"data/train.csv\"|\"$path\"|" new/experiment.json
+    refused 'etc/passwd" is not among the files of the bundle'
+done
+# What the user names is the user's own.
+try 0 "$LATHE" validate new.lathe data.train.file=here/data/train.csv
+try 0 "$LATHE" validate new.lathe 'data.train={"use":"blobs","samples":320,"features":2}' \
+    'data.validation={"use":"blobs","samples":60,"features":2}'
+ln -s "$HOME" linked
+try 0 "$LATHE" validate right.lathe --store linked/through
+another
+sed -i 's|"data.train.file"|"data.train.file=/etc/passwd"|' new/bundle.json
+refused 'is no setting'
+another
+sed -i 's|"data.train.file"|"train.batch"|' new/bundle.json
+refused 'is for train.batch, which names no file'
+
+# ---- weights, a checkpoint, and what came of a run ----
+try 0 "$LATHE" run here/points.json --quiet --run-dir run
+try 0 "$LATHE" run here/points.json --quiet --run-dir wide 'model.hidden=[16]'
+try 0 "$LATHE" pack run -o state.lathe --with-checkpoint run
+try 0 "$LATHE" verify state.lathe
+try 0 "$LATHE" unpack state.lathe -o state
+# of_run: like another
+of_run() { rm -rf new && cp -r state new && chmod -R u+w new; }
+of_run
+cp here/data/train.csv new/checkpoint.safetensors
+verify 65 'where: checkpoint.safetensors'
+of_run
+cp wide/checkpoints/last.safetensors new/checkpoint.safetensors
+verify 65 'it is a checkpoint of another model' 'where: checkpoint.safetensors'
+try 78 "$LATHE" run --from new.lathe --run-dir never
+of_run
+truncate -s -1 new/checkpoint.safetensors
+verify 65 'where: checkpoint.safetensors'
+for receipt in '{}' '{' '{"format": "lathe.receipt/1"}'; do
+    of_run
+    echo "$receipt" >new/receipt.json
+    verify 65 'where: receipt.json'
+done
+of_run
+echo >>new/metrics.jsonl
+verify 65 'it is not what receipt.json says' 'where: metrics.jsonl'
+sed 's|"model":|"start": { "weights": "../wide/checkpoints/last.safetensors" }, "model":|' \
+    here/points.json >here/begun.json
+try 0 "$LATHE" pack here/begun.json 'model.hidden=[16]' -o begun.lathe
+try 0 "$LATHE" verify begun.lathe
+rm -rf new && try 0 "$LATHE" unpack begun.lathe -o new && chmod -R u+w new
+weights=$(find new -name last.safetensors)
+holds 'it is in the bundle' test -f "$weights"
+cp here/data/train.csv "$weights"
+verify 65 'where: experiment.json: start.weights'
+rm -rf new && rm -rf never
+
+# ---- what a terminal would obey ----
+another
+sed -i 's/"name": "points"/"name": "po\\u001b[31mi\\u009bnts"/' new/experiment.json
+again
+for command in validate explain 'run --run-dir named --quiet'; do
+    # shellcheck disable=SC2086
+    try 0 "$LATHE" $command new.lathe
+    for control in $'\e' $'\xc2\x9b'; do
+        lacks out "$control"
+        lacks err "$control"
+    done
+done
+try 0 "$LATHE" validate new.lathe
+has out 'ok: po?[31mi??nts: mlp'
 
 # ---- where temporary files cannot be written ----
 try 73 env TMPDIR=/nowhere "$LATHE" verify right.lathe

@@ -55,6 +55,21 @@ rm runs/two/receipt.json
 try 0 "$LATHE" diff one two
 has out 'the same: '
 
+# ---- nothing came of either, or it is gone ----
+for name in one two three; do
+    cp -r runs/$name runs/bare-$name
+    rm -r runs/bare-$name/{metrics.jsonl,checkpoints}
+done
+try 66 "$LATHE" diff bare-one bare-two
+is_empty out
+has err 'there is nothing to compare'
+try 66 "$LATHE" diff bare-one bare-two --json
+is_empty out
+try 1 "$LATHE" diff bare-one bare-three
+has out '  optimizer.lr  0.1  0.2'
+has out 'nothing that came of them was compared'
+lacks out 'the same came of it'
+
 # ---- callbacks are named by their id ----
 try 0 "$LATHE" run small.json --run-dir runs/a --quiet 'callbacks=[{"use":"ema","decay":0.9}]'
 try 0 "$LATHE" run small.json --run-dir runs/b --quiet 'callbacks=[{"use":"ema","decay":0.5}]'

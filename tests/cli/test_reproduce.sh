@@ -125,6 +125,22 @@ for file in resolved.json metrics.jsonl; do
     has err "$file is not what receipt.json says"
     mv bak runs/first/$file
 done
+# Nothing is identical where nothing was compared.
+cp -r runs/first runs/bare
+rm runs/bare/metrics.jsonl
+try 65 "$LATHE" reproduce bare
+is_empty out
+has err 'metrics.jsonl is not there, and receipt.json says that it has 12 rows'
+has err 'where: runs/bare/metrics.jsonl'
+sed -zi 's/"rows": 12/"rows": 0/; s/"checkpoints": \[[^]]*\]/"checkpoints": []/
+    s/"weights": {[^}]*}/"weights": null/; s/"completed"/"interrupted"/' runs/bare/receipt.json
+try 66 "$LATHE" reproduce bare
+is_empty out
+has err 'there is nothing to compare'
+# Of a run that completed, a record that is new is a difference.
+sed -i 's/"interrupted"/"completed"/' runs/bare/receipt.json
+try 1 "$LATHE" reproduce bare --quiet
+rm -r runs/bare
 cp $receipt bak
 for damage in 's/lathe.receipt.1/lathe.receipt\/2/' '$d' 's/"plugins": \[/"plugins": 3, "x": [/'; do
     sed -i "$damage" $receipt
@@ -153,6 +169,14 @@ damaged 's/"environment": {/"environment": 1, "x": {/' environment '1; an object
 damaged 's/"rows": [0-9]*/"rows": 0.5/' metrics.rows '0.5; a whole number, 0 or more'
 damaged 's/"weights": {/"weights": 1, "x": {/' weights '1; an object'
 damaged 's/"data": \[/"data": {}, "x": [/' data '{}; a list'
+# What a terminal would obey, or a line that nobody wrote.
+sed -i '/"cpu"/,$s/"model": ".*"/"model": "x\\u001b[31m\\nidentical: all"/' $receipt
+has $receipt u001b
+try 0 "$LATHE" reproduce first
+has out 'x?[31m?identical: all'
+lacks out $'\e'
+lacks err $'\e'
+cp bak $receipt
 rm $receipt
 try 66 "$LATHE" reproduce first
 has err 'lathe resume runs/first ends it'
