@@ -65,7 +65,8 @@ lathe_status checkpoints_newest(const char *run, struct log *log,
 
 /* ---- looking at those that are there ---- */
 
-/* The note with the digest of the weights alone, as checkpoints_digest makes it. */
+/* A note that some checkpoints have: the digest of the weights alone, as
+ * checkpoints_digest makes it. */
 #define CHECKPOINT_WEIGHTS "lathe.weights"
 /* SHA-256 of the weights among tensors, which get sorted: of each whose name does not
  * begin with "lathe/", in byte order of the names, the line "name F32 [2,3]\n", then

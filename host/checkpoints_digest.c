@@ -7,6 +7,8 @@
 #include "base/text.h"
 #include "checkpoints_parts.h"
 
+#define PIECE_BYTES ((int64_t)1 << 20)
+
 static int compare_names(const void *a, const void *b) {
     const struct safetensor *left = a, *right = b;
     return strcmp(left->name, right->name);
@@ -43,26 +45,40 @@ void checkpoints_digest(struct safetensor *tensors, size_t count,
     digest_end(&sum, hex);
 }
 
-/* One that was written before there was such a note. */
+static lathe_status add_bytes(struct digest *sum, const struct safetensors *file,
+                              const struct safetensor *tensor, void *piece,
+                              struct error *err) {
+    lathe_status status = LATHE_OK;
+    for (int64_t done = 0; done < tensor->bytes && !status;) {
+        struct safetensor part = *tensor;
+        part.offset += done;
+        part.bytes = tensor->bytes - done;
+        if (part.bytes > PIECE_BYTES) part.bytes = PIECE_BYTES;
+        status = safetensors_read(file, &part, piece, err);
+        if (!status) digest_add(sum, piece, (size_t)part.bytes);
+        done += part.bytes;
+    }
+    return status;
+}
+
 static lathe_status digest_all(const struct safetensors *file, char hex[DIGEST_HEX],
                                struct error *err) {
     const size_t count = safetensors_count(file);
     struct safetensor *tensors = calloc(count + 1, sizeof *tensors);
     lathe_status status = LATHE_OK;
+    void *piece = malloc((size_t)PIECE_BYTES);
     struct digest sum;
-    if (!tensors) return fail(err, LATHE_ENOMEM, "no memory for %zu tensors", count);
-    for (size_t i = 0; i < count; i++) tensors[i] = *safetensors_at(file, i);
-    if (count) qsort(tensors, count, sizeof *tensors, compare_names);
+    if (!tensors || !piece)
+        status = fail(err, LATHE_ENOMEM, "no memory for %zu tensors", count);
+    for (size_t i = 0; i < count && !status; i++) tensors[i] = *safetensors_at(file, i);
+    if (count && !status) qsort(tensors, count, sizeof *tensors, compare_names);
     digest_begin(&sum);
     for (size_t i = 0; i < count && !status; i++) {
         if (!is_weight(&tensors[i])) continue;
-        void *bytes = malloc((size_t)tensors[i].bytes + 1);
-        status = bytes ? safetensors_read(file, &tensors[i], bytes, err)
-                       : fail(err, LATHE_ENOMEM, "no memory for a tensor");
         add_line(&sum, &tensors[i]);
-        if (!status) digest_add(&sum, bytes, (size_t)tensors[i].bytes);
-        free(bytes);
+        status = add_bytes(&sum, file, &tensors[i], piece, err);
     }
+    free(piece);
     free(tensors);
     if (!status) digest_end(&sum, hex);
     return status;

@@ -81,22 +81,6 @@ static lathe_status make_folder(const char *folder, int *fd, struct error *err) 
     return status;
 }
 
-/* With the digest of the weights, for receipts. */
-static lathe_status write_tensors(const struct checkpoint *from, int fd,
-                                  struct error *err) {
-    const size_t count = from->note_count;
-    char hex[DIGEST_HEX];
-    struct safetensors_note *notes = calloc(count + 1, sizeof *notes);
-    if (!notes) return fail(err, LATHE_ENOMEM, "no memory for %zu notes", count + 1);
-    if (count) memcpy(notes, from->notes, count * sizeof *notes);
-    checkpoints_digest(from->tensors, from->tensor_count, hex);
-    notes[count] = (struct safetensors_note){CHECKPOINT_WEIGHTS, hex};
-    lathe_status status =
-        safetensors_write(fd, from->tensors, from->tensor_count, notes, count + 1, err);
-    free(notes);
-    return status;
-}
-
 static lathe_status write_aside(const struct checkpoints_job *job, int folder,
                                 const char *aside, struct error *err) {
     const struct checkpoint *from = &job->checkpoint;
@@ -104,7 +88,8 @@ static lathe_status write_aside(const struct checkpoints_job *job, int folder,
         openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
         return fail(err, LATHE_ECREATE, "cannot create it: %s", strerror(errno));
-    lathe_status status = write_tensors(from, fd, err);
+    lathe_status status = safetensors_write(fd, from->tensors, from->tensor_count,
+                                            from->notes, from->note_count, err);
     if (!status) status = sync_to_disk(fd, "it", err);
     /* Also where writes are reported late: NFS, quotas. */
     if (close(fd) && !status)
