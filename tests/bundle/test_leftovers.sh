@@ -71,11 +71,7 @@ try 0 "$LATHE" run small.json --quiet --run-dir there/run train.until=300ep data
 again() {
     "$LATHE" reproduce there/run --quiet >out 2>err &
     tried="reproduce, signal $1"
-    for _ in {1..100}; do
-        [[ -z $(compgen -G 'there/.reproduce-*/run/status.json') ]] || break
-        sleep 0.05
-    done
-    holds 'it has begun' test -n "$(compgen -G 'there/.reproduce-*/run/status.json')"
+    wait_until exists 'there/.reproduce-*/run/status.json'
     kill "-$1" $!
     wait $! 2>/dev/null
 }

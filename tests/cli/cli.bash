@@ -37,6 +37,19 @@ holds() {
     "$@" || complain "$what"
 }
 
+# wait_until COMMAND…: until it succeeds; a machine may be busy, so only a minute is too long
+wait_until() {
+    for ((i = 0; i < 3000; i++)); do
+        "$@" && return
+        sleep 0.02
+    done
+    complain "for a minute this has not come true: $*"
+}
+# exists GLOB: at least one
+exists() { compgen -G "$1" >/dev/null; }
+# has_ended PID: one that waits to be reaped has
+has_ended() { ! grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null; }
+
 verdict() {
     ((faults == 0)) || { echo "$faults faults" >&2; exit 1; }
 }

@@ -71,14 +71,13 @@ done
 rm -rf run
 "$LATHE" run small.json --plugin-path "$PROBES" --quiet --run-dir run "$(chaos stall)" 2>err &
 tried='Ctrl-C twice'
-for ((i = 0; i < 500; i++)); do
-    [[ ! -s run/calls.ring ]] || break
-    sleep 0.02
-done
-sleep 0.5
-kill -INT $!
-sleep 0.2
-kill -INT $!
+wait_until grep -q 'chaos stalls' err
+# ctrl_c PID: a second one may come before the first is noticed, and be lost
+ctrl_c() {
+    kill -INT "$1"
+    has_ended "$1"
+}
+wait_until ctrl_c $!
 wait $!
 holds 'ended at once' test $? = 130
 has err 'lathe: interrupted during callbacks[0] chaos (chaos.so 1.0.0) in step_end at epoch 1 step 3'

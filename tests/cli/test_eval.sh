@@ -93,10 +93,7 @@ small
 "$LATHE" run small.json --run-dir busy --quiet train.until=1000000ep \
     'callbacks=[{"use":"checkpoint","every":"20ep"}]' &
 run=$!
-for _ in $(seq 600); do
-    [[ -e busy/checkpoints/last.safetensors ]] && break
-    sleep 0.02
-done
+wait_until test -e busy/checkpoints/last.safetensors
 try 0 "$LATHE" eval busy
 has out 'test/loss '
 kill -KILL "$run"

@@ -32,7 +32,6 @@ run() {
 }
 
 digest_of() { sha256sum "plugins/$1/$1.so" | cut -d' ' -f1; }
-wait_for() { for ((i = 0; i < 500; i++)); do [[ -e $1 ]] && return; sleep 0.02; done; false; }
 
 cat >small.json <<'END'
 { "lathe": 1, "name": "small", "seed": 1,
@@ -75,7 +74,7 @@ overwrite() {
     "$LATHE" run small.json --run-dir run --plugin-path plugins \
         'callbacks=[{"use":"waits"}]' >out 2>err &
     pid=$!
-    wait_for ready || complain "the run does not come to its second step"
+    wait_until test -e ready
     head -c 2000000 /dev/zero | tr '\0' 'x' >plugins/waits/waits.so
     : >plugins/waits/waits.so
     touch go
@@ -258,26 +257,18 @@ counted 6
 rm mended
 
 # One that is refused by name leaves nothing running, nor does a run that is killed.
-gone() {
-    for ((i = 0; i < 100; i++)); do
-        # A process that waits to be reaped has ended.
-        grep -q '^State:.[^ZX]' "/proc/$1/status" 2>/dev/null || return 0
-        sleep 0.02
-    done
-    false
-}
 loads '-DWHAT=pid_t p=fork();if(p)dprintf(open("child",O_CREAT|O_WRONLY,0644),"%d",p),abort();for(;;)pause()'
 run 69 counted
-holds 'the child is gone' gone "$(<child)"
+wait_until has_ended "$(<child)"
 loads '-DWHAT=for(;;)pause()'
 tried="a run that is killed while it tries a library"
 "$LATHE" run small.json --run-dir run --plugin-path plugins 'callbacks=[{"use":"counted"}]' \
     >out 2>err &
 pid=$!
-wait_for count || complain 'nothing is tried'
+wait_until test -s count
 kill -KILL $pid
 wait $pid 2>/dev/null
-holds 'the trial is gone' gone "$(<count)"
+wait_until has_ended "$(<count)"
 try 64 "$LATHE" --try-library
 
 # ---- each its own ----

@@ -57,10 +57,7 @@ type_in() {
     mkfifo keys
     script -qefc ./ask /dev/null <keys >out &
     exec 4>keys
-    for _ in $(seq 500); do
-        grep -q 'Password of' out && break
-        sleep 0.02
-    done
+    wait_until grep -q 'Password of' out
     # shellcheck disable=SC2059
     printf "$1" >&4
     wait $!

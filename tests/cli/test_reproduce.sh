@@ -222,10 +222,7 @@ try 0 "$LATHE" reproduce told --quiet
 has out 'identical: '
 "$LATHE" run points.json --run-dir runs/killed --quiet train.until=100000ep &
 run=$!
-for _ in $(seq 300); do
-    compgen -G 'runs/killed/checkpoints/step-*' >/dev/null && break
-    sleep 0.02
-done
+wait_until exists 'runs/killed/checkpoints/step-*'
 kill -KILL $run
 wait $run 2>/dev/null
 holds 'no receipt of what died' test ! -e runs/killed/receipt.json
@@ -254,10 +251,7 @@ mv bak runs/first/checkpoints/step-00000030.safetensors
 "$LATHE" run points.json --run-dir runs/cut --quiet train.until=100000ep \
     callbacks.checkpoint.every=off --from runs/first/checkpoints/step-00000030.safetensors &
 run=$!
-for _ in $(seq 300); do
-    [[ -s runs/cut/metrics.jsonl ]] && break
-    sleep 0.02
-done
+wait_until test -s runs/cut/metrics.jsonl
 kill -KILL $run
 wait $run 2>/dev/null
 try 0 "$LATHE" resume runs/cut train.until=5ep callbacks.checkpoint.every=1ep

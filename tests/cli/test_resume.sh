@@ -20,13 +20,7 @@ try 0 "$LATHE" run long.json --run-dir whole --quiet
 # steps RUN: where its status says it is
 steps() { sed -E 's/.*"step": ([0-9]+).*/\1/' "$1/status.json"; }
 # begun RUN: waits until it has a checkpoint
-begun() {
-    for _ in $(seq 600); do
-        compgen -G "$1/checkpoints/step-*" >/dev/null && return
-        sleep 0.02
-    done
-    complain "$1 saves nothing"
-}
+begun() { wait_until exists "$1/checkpoints/step-*"; }
 # same RUN: it ended as the one that was never stopped
 same() {
     tried="$1"
@@ -62,10 +56,7 @@ has err '"5ep" is no time limit'
 # SIGUSR1 saves, and the run goes on.
 "$LATHE" run long.json --run-dir saved --quiet callbacks.checkpoint.every=off train.until=1000000ep &
 run=$!
-for _ in $(seq 300); do
-    [[ -s saved/metrics.jsonl ]] && break
-    sleep 0.02
-done
+wait_until test -s saved/metrics.jsonl
 kill -USR1 "$run"
 begun saved
 # Two processes at one run.

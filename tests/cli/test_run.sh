@@ -80,10 +80,7 @@ long() {
     "$LATHE" run small.json train.until=100000ep train.validate=off --run-dir "$@" \
         >out 2>err &
     run=$!
-    for _ in $(seq 200); do
-        [[ -s $1/metrics.jsonl ]] && break
-        sleep 0.05
-    done
+    wait_until test -s "$1/metrics.jsonl"
 }
 for ending in INT:130:interrupted TERM:75:preempted; do
     IFS=: read -r signal code reason <<<"$ending"

@@ -53,11 +53,7 @@ go_on() {
 background() {
     "$LATHE" run long.json --run-dir "$1" --quiet train.until=1000000ep 2>err &
     run=$!
-    for _ in $(seq 600); do
-        compgen -G "$1/checkpoints/step-*" >/dev/null && return
-        sleep 0.02
-    done
-    complain "$1 saves nothing"
+    wait_until exists "$1/checkpoints/step-*"
 }
 
 # ---- a file may be so long, and no longer ----
@@ -227,10 +223,7 @@ END
     for length in 1000 127000; do
         "$LATHE" run idx.json --run-dir run --quiet 2>err &
         run=$!
-        for _ in $(seq 600); do
-            compgen -G "run/checkpoints/step-*" >/dev/null && break
-            sleep 0.01
-        done
+        wait_until exists 'run/checkpoints/step-*'
         truncate -s $length images
         wait $run
         code=$?

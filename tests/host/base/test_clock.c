@@ -14,7 +14,7 @@ static void seconds_go_forward_at_their_rate(void **state) {
     double before = clock_seconds();
     usleep(20000);
     double passed = clock_seconds() - before;
-    assert_true(passed >= 0.02 && passed < 10);
+    assert_true(passed >= 0.02 && passed < 100); /* a machine may be busy */
 }
 
 static void a_stamp_is_utc_whatever_the_time_zone(void **state) {
@@ -22,13 +22,14 @@ static void a_stamp_is_utc_whatever_the_time_zone(void **state) {
     char stamp[17];
     setenv("TZ", "Asia/Tokyo", 1);
     tzset();
+    const time_t before = time(NULL);
     clock_stamp(stamp);
     struct tm read = {0};
     assert_int_equal(strlen(stamp), 16);
     char *end = strptime(stamp, "%Y%m%dT%H%M%SZ", &read);
     assert_non_null(end);
     assert_int_equal(*end, 0);
-    assert_in_range(timegm(&read), time(NULL) - 5, time(NULL) + 5);
+    assert_in_range(timegm(&read), before, time(NULL));
 }
 
 int main(void) {

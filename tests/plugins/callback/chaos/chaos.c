@@ -74,6 +74,8 @@ static lathe_status overflow(volatile char *outer) {
 
 /* Ctrl-C interrupts sleep. */
 static void stall(void) {
+    static const char note[] = "chaos stalls\n";
+    (void)!write(STDERR_FILENO, note, sizeof note - 1);
     for (unsigned left = 30; left;) left = sleep(left);
 }
 
