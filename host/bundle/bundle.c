@@ -11,8 +11,6 @@ extern const char schema_bundle[]; /* manifests/schema/bundle.json */
 
 /* ---- what options does not know ---- */
 
-#define LIBRARIES_MAX 256 /* each is looked for */
-
 static bool is_line(const char *text) {
     size_t left = strlen(text);
     while (left) {
@@ -32,8 +30,12 @@ static void check_format(void *context, const char *format, const char *path,
     const char *text = json_text(value);
     struct error err = {0};
     unsigned version[2];
+    const size_t length = strlen(text);
     if (!strcmp(format, "file"))
         archive_check_name(text, &err);
+    else if (length > BUNDLE_LINE_MAX)
+        fail(&err, LATHE_EDATA, "it has %zu bytes; at most %d are taken", length,
+             BUNDLE_LINE_MAX);
     else if (!strcmp(format, "sha256") && !digest_is_text(text))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no SHA-256 in 64 digits", text);
     else if (!strcmp(format, "version") && !text_read_version(text, version))
@@ -119,14 +121,8 @@ static lathe_status read_members(struct bundle *bundle, struct error *err) {
     text_read_version(json_text(json_get(root, "glibc")), bundle->glibc);
     bundle->abi_needs = needs[1];
     bundle->abi_built = built[1];
-    if (strlen(bundle->name) > BUNDLE_NAME_MAX)
-        return fail(err, LATHE_EDATA, "its name has %zu bytes; at most %d are taken",
-                    strlen(bundle->name), BUNDLE_NAME_MAX);
     if (needs[0] != 1 || built[0] != 1)
         return fail(err, LATHE_EDATA, "its plugins are of another ABI than 1");
-    if (json_size(bundle->libraries) > LIBRARIES_MAX)
-        return fail(err, LATHE_EDATA, "it lists more than %d libraries of the system",
-                    LIBRARIES_MAX);
     bundle->file_count = json_size(json_get(root, "files"));
     bundle->outside_count = json_size(json_get(root, "outside"));
     bundle->plugin_count = json_size(json_get(root, "plugins"));

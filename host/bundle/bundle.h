@@ -14,11 +14,11 @@
 #define BUNDLE_EXPERIMENT "experiment.json"
 #define BUNDLE_RECEIPT "receipt.json" /* of the run that was packed; it may be absent */
 #define BUNDLE_RECORDS "metrics.jsonl"
-#define BUNDLE_NAME_MAX 256                  /* bytes of the experiment's name */
+#define BUNDLE_LINE_MAX 256                  /* bytes of a name, a version, a setting … */
 #define BUNDLE_TOTAL_MAX ((int64_t)64 << 30) /* bytes of all its files */
 #define BUNDLE_TEXT_MAX ((size_t)4 << 20)    /* of bundle.json */
 
-/* Strings are borrowed from the JSON. */
+/* Strings are borrowed from the JSON. How long lists may be is in its schema. */
 struct bundle_file {
     const char *path;
     int64_t size;
