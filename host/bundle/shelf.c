@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "base/trust.h"
 #include "bundle/tree.h"
@@ -210,7 +211,8 @@ static bool is_empty(const char *path) {
     return is_so;
 }
 
-/* The folder stays the one that it is, such as the working directory. */
+/* The folder stays the one that it is, such as the working directory, and is filled in a
+ * few steps. */
 static lathe_status unpack_into(const char *path, struct intake *intake,
                                 const struct bundle *bundle,
                                 struct unpacking *unpacking, struct error *err) {
@@ -227,14 +229,28 @@ static lathe_status unpack_into(const char *path, struct intake *intake,
     return number ? fail_unpack(path, number, err) : LATHE_OK;
 }
 
-static lathe_status unpack_beside(const char *path, struct intake *intake,
-                                  const struct bundle *bundle,
+/* Can another folder take its place at once? Not where this process was started in it,
+ * something is mounted there, or it or the one above is somebody else's. */
+static bool is_replaceable(const char *path, const struct stat *info) {
+    struct stat here, above;
+    char *parent = path_directory(path);
+    const bool is_so = parent && info->st_uid == geteuid() && !access(parent, W_OK) &&
+                       !stat(parent, &above) && above.st_dev == info->st_dev &&
+                       !stat(".", &here) && !file_is_same(&here, info);
+    free(parent);
+    return is_so;
+}
+
+/* `old`: the empty folder that is there; NULL: none. */
+static lathe_status unpack_beside(const char *path, const struct stat *old,
+                                  struct intake *intake, const struct bundle *bundle,
                                   struct unpacking *unpacking, struct error *err) {
     char *parent = path_directory(path);
     lathe_status status = parent ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     if (!status && access(parent, F_OK)) status = path_make_directories(parent, err);
     if (!status) status = fill(unpacking, parent, intake, bundle, false, err);
-    if (!status && rename(unpacking->staging.path, path))
+    if (!status && ((old && fchmod(unpacking->staging.folder, old->st_mode & 07777)) ||
+                    rename(unpacking->staging.path, path)))
         status = fail_unpack(path, errno, err);
     else if (!status)
         staging_keep(&unpacking->staging);
@@ -246,14 +262,20 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err) {
     struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
     struct stat info;
-    char *path = path_absolute(folder);
+    char *real = realpath(folder, NULL), *path = real ? real : path_absolute(folder);
+    const bool is_there = path && !lstat(path, &info);
     lathe_status status = LATHE_OK;
     if (!path)
         status = fail(err, LATHE_ENOMEM, "out of memory");
-    else if (!stat(path, &info) && S_ISDIR(info.st_mode))
+    else if (is_there && !S_ISDIR(info.st_mode))
+        status = fail_unpack(path, ENOTDIR, err);
+    else if (is_there && !is_replaceable(path, &info))
         status = unpack_into(path, intake, bundle, &unpacking, err);
+    else if (is_there && !is_empty(path))
+        status = fail_unpack(path, ENOTEMPTY, err);
     else
-        status = unpack_beside(path, intake, bundle, &unpacking, err);
+        status = unpack_beside(path, is_there ? &info : NULL, intake, bundle,
+                               &unpacking, err);
     close_unpacking(&unpacking);
     free(path);
     return status;

@@ -31,9 +31,10 @@ lathe_status shelf_put(const char *place, struct intake *intake,
  * NULL; it is for bundle_finish. */
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
-/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
- * all of it or nothing. An empty one stays the folder that it is; modes are as the
- * umask says. */
+/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at; it
+ * is whole from one moment to the next. Modes are as the umask says, and that of an
+ * empty folder stays. One that cannot be replaced (the working directory, a mount point,
+ * somebody else's) is filled in a few steps, bundle.json last. */
 lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err);
 
