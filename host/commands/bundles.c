@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "bundle/machine.h"
@@ -199,7 +200,9 @@ static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bun
     bool is_mended = false;
     lathe_status status = shelf_place(flags->store, &place, err);
     if (!status)
-        status = shelf_put(place, intake, bundle, &use->folder, &is_mended, err);
+        status = shelf_put(place, intake, bundle, &use->folder, &use->hold, &is_mended,
+                           err);
+    use->is_held = !status;
     if (is_mended)
         fprintf(stderr, "lathe: warning: the bundle was changed in the store, and is "
                         "unpacked anew\n");
@@ -244,6 +247,7 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
 
 void bundles_finish(struct bundle_use *use) {
     for (size_t i = 0; i < use->made_count; i++) free(use->made[i]);
+    if (use->is_held) close(use->hold);
     free(use->made);
     free(use->overrides);
     free(use->plugin_paths);
@@ -335,13 +339,15 @@ static struct json *read_resolved(const char *run) {
     return resolved;
 }
 
-lathe_status bundles_check_run(const char *run, struct error *err) {
+lathe_status bundles_check_run(const char *run, struct bundle_use *use,
+                               struct error *err) {
     struct json *resolved = read_resolved(run);
     lathe_status status = LATHE_OK;
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
     const char *name = folder ? path_name(folder) : "";
     if (shelf_id(name)) {
+        use->is_held = !shelf_hold(folder, &use->hold, NULL); /* else the next tells */
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");

@@ -11,7 +11,7 @@ static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bun
                                  const char *store, struct error *err) {
     char *place = NULL, *folder = NULL;
     lathe_status status = shelf_place(store, &place, err);
-    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, err);
+    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, NULL, err);
     if (!status) puts(folder);
     free(folder);
     free(place);
