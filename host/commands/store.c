@@ -228,6 +228,8 @@ int command_store(int argc, char **argv) {
     struct arguments arguments = {0};
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
+    if (!code && arguments.overrides.count)
+        code = refuse(&err, "\"%s\" is one too many", arguments.overrides.items[0]);
     if (!code) code = read_days(days, &k, &err);
     if (!code) code = error_exit_code(shelf_place(store, &k.place, &err));
     if (!code) code = keep(&k, &arguments.words, &err);

@@ -42,7 +42,7 @@ int command_unpack(int argc, char **argv) {
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (!code)
-        code = arguments_only_word(&arguments, "unpack", "a bundle", &path, &err);
+        code = arguments_lone_word(&arguments, "unpack", "a bundle", &path, &err);
     if (!code) code = error_exit_code(unpack(path, folder, store, &err));
     if (code) command_print_error(&err);
     arguments_finish(&arguments);

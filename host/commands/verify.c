@@ -162,7 +162,7 @@ int command_verify(int argc, char **argv) {
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (!code)
-        code = arguments_only_word(&arguments, "verify", "a bundle", &path, &err);
+        code = arguments_lone_word(&arguments, "verify", "a bundle", &path, &err);
     if (code)
         command_print_error(&err);
     else
