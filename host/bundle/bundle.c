@@ -129,11 +129,12 @@ static lathe_status read_members(struct bundle *bundle, struct error *err) {
     if (bundle->file_count + bundle->outside_count > ARCHIVE_MEMBERS_MAX - 2)
         return fail(err, LATHE_EDATA, "it lists more than %d files",
                     ARCHIVE_MEMBERS_MAX - 2);
-    bundle->files = calloc(bundle->file_count + 1, sizeof *bundle->files);
-    bundle->outside = calloc(bundle->outside_count + 1, sizeof *bundle->outside);
+    bundle->files =
+        calloc(bundle->file_count + bundle->outside_count + 1, sizeof *bundle->files);
     bundle->plugins = calloc(bundle->plugin_count + 1, sizeof *bundle->plugins);
-    if (!bundle->files || !bundle->outside || !bundle->plugins)
+    if (!bundle->files || !bundle->plugins)
         return fail(err, LATHE_ENOMEM, "out of memory");
+    bundle->outside = bundle->files + bundle->file_count;
     read_files(json_get(root, "files"), bundle->files);
     read_files(json_get(root, "outside"), bundle->outside);
     read_plugins(json_get(root, "plugins"), bundle->plugins);
@@ -170,12 +171,11 @@ static lathe_status check_pair(const struct folded *a, const struct folded *b,
 }
 
 static lathe_status check_collisions(const struct bundle *bundle, struct error *err) {
-    const size_t inside = bundle->file_count, count = inside + bundle->outside_count;
+    const size_t count = bundle->file_count + bundle->outside_count;
     struct folded *all = calloc(count + 1, sizeof *all);
     lathe_status status = all ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     for (size_t i = 0; i < count && !status; i++) {
-        all[i].path =
-            i < inside ? bundle->files[i].path : bundle->outside[i - inside].path;
+        all[i].path = bundle->files[i].path;
         for (size_t k = 0; all[i].path[k]; k++) {
             const char c = all[i].path[k];
             all[i].key[k] = (char)(c == '/' ? '\1' : c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -242,6 +242,17 @@ const struct bundle_file *bundle_find(const struct bundle *bundle, const char *p
                    compare_path);
 }
 
+bool bundle_has_setting(const struct bundle *bundle, const char *setting,
+                        size_t length) {
+    for (size_t i = 0; i < bundle->file_count + bundle->outside_count; i++)
+        for (size_t k = 0; k < json_size(bundle->files[i].used_by); k++) {
+            const char *other = json_text(json_at(bundle->files[i].used_by, k));
+            if (strlen(other) == length && !strncmp(setting, other, length))
+                return true;
+        }
+    return false;
+}
+
 bool bundle_has_plugin(const struct bundle *bundle, const char *kind,
                        const char *name) {
     for (size_t i = 0; i < bundle->plugin_count; i++)
@@ -253,7 +264,6 @@ bool bundle_has_plugin(const struct bundle *bundle, const char *kind,
 
 void bundle_finish(struct bundle *bundle) {
     free(bundle->files);
-    free(bundle->outside);
     free(bundle->plugins);
     json_close(bundle->root);
     *bundle = (struct bundle){0};

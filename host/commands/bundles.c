@@ -116,26 +116,13 @@ static lathe_status find_data(const struct placing *p, const struct bundle_file 
     return status;
 }
 
-static bool names_setting(const struct bundle_file *files, size_t count,
-                          const char *setting, size_t length) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
-            const char *other = json_text(json_at(files[i].used_by, k));
-            if (strlen(other) == length && !strncmp(setting, other, length))
-                return true;
-        }
-    return false;
-}
-
 /* A file that the user names is where the user is, not in the store. */
 static lathe_status give_override(const struct placing *p, const char *override,
                                   struct error *err) {
     const size_t length = strcspn(override, "=");
     const char *value = override + length + 1;
-    const struct bundle *bundle = p->bundle;
     if (!override[length] || !*value || strchr("/\"[{", *value) ||
-        !(names_setting(bundle->files, bundle->file_count, override, length) ||
-          names_setting(bundle->outside, bundle->outside_count, override, length))) {
+        !bundle_has_setting(p->bundle, override, length)) {
         p->use->overrides[p->use->override_count++] = override;
         return LATHE_OK;
     }
@@ -200,8 +187,8 @@ static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bun
     bool is_mended = false;
     lathe_status status = shelf_place(flags->store, &place, err);
     if (!status)
-        status = shelf_put(place, intake, bundle, &use->folder, &use->hold, &is_mended,
-                           err);
+        status =
+            shelf_put(place, intake, bundle, &use->folder, &use->hold, &is_mended, err);
     use->is_held = !status;
     if (is_mended)
         fprintf(stderr, "lathe: warning: the bundle was changed in the store, and is "
