@@ -17,6 +17,7 @@
 
 #include "base/digest.h"
 #include "base/log.h"
+#include "json.h"
 #include "safetensors.h"
 
 struct checkpoints;
@@ -64,6 +65,22 @@ lathe_status checkpoints_newest(const char *run, struct log *log,
                                 struct error *err);
 
 /* ---- looking at those that are there ---- */
+
+/* Notes that all have. Their values are JSON but for the first and NOTE_RUN. */
+#define NOTE_FORMAT "lathe"
+#define NOTE_LOOP "lathe.loop"
+#define NOTE_EXPERIMENT "lathe.experiment"
+#define NOTE_RUN "lathe.run"
+#define NOTE_PLUGINS "lathe.plugins"
+/* Before "<kind>/<id>": the tensor with the state of a plugin. */
+#define STATE_PREFIX "lathe/state/"
+/* Is it a checkpoint, of a format that is read here? LATHE_EDATA. */
+lathe_status checkpoints_check_format(const struct safetensors *file,
+                                      struct error *err);
+/* One of them, parsed; the caller's. LATHE_EDATA: there is none, or it is none of
+ * ours. */
+lathe_status checkpoints_note(const struct safetensors *file, const char *key,
+                              struct json **json, struct error *err);
 
 /* A note that some checkpoints have: the digest of the weights alone, as
  * checkpoints_digest makes it. */

@@ -12,7 +12,7 @@
 
 #include <lathe/tensor.h>
 
-#include "base/error.h"
+#include "base/digest.h"
 
 struct safetensor {
     const char *name;
@@ -60,6 +60,17 @@ lathe_status safetensors_read_floats(const struct safetensors *file,
 /* Reads everything and compares it with SAFETENSORS_DIGEST. LATHE_EDATA: it differs, or
  * there is none. */
 lathe_status safetensors_verify(const struct safetensors *file, struct error *err);
+/* The same for bytes that come in pieces, from the first on; `file`, which stays
+ * borrowed, was opened with their header. */
+struct safetensors_sum {
+    const struct safetensors *file;
+    struct digest digest;
+    int64_t at;
+};
+lathe_status safetensors_sum_begin(struct safetensors_sum *sum,
+                                   const struct safetensors *file, struct error *err);
+void safetensors_sum_add(struct safetensors_sum *sum, const void *bytes, size_t count);
+lathe_status safetensors_sum_end(struct safetensors_sum *sum, struct error *err);
 /* Opens and verifies; nothing is open after a failure. */
 lathe_status safetensors_open_whole(const char *path, struct safetensors **file,
                                     struct error *err);

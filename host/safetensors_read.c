@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "safetensors_parts.h"
@@ -155,53 +154,72 @@ lathe_status safetensors_read(const struct safetensors *file,
     return status;
 }
 
-/* Puts zeros for those digits of the digest that lie in the piece at `offset`. */
-static void blank_digest(const struct safetensors *file, char *piece, int64_t offset,
-                         int64_t count) {
-    int64_t first = file->digest_at, last = first + DIGEST_DIGITS;
-    if (first < offset) first = offset;
-    if (last > offset + count) last = offset + count;
-    if (first < last) memset(piece + (first - offset), '0', (size_t)(last - first));
+/* ---- is it what was written ---- */
+
+lathe_status safetensors_sum_begin(struct safetensors_sum *sum,
+                                   const struct safetensors *file, struct error *err) {
+    const char *expected = safetensors_note(file, SAFETENSORS_DIGEST);
+    *sum = (struct safetensors_sum){.file = file};
+    digest_begin(&sum->digest);
+    if (expected && file->digest_at) return LATHE_OK;
+    return fail(err, LATHE_EDATA,
+                "it has no SHA-256 to be compared with: the note %s is %s",
+                SAFETENSORS_DIGEST, expected ? "none" : "not there");
 }
 
-static lathe_status sum_up(const struct safetensors *file, char hex[DIGEST_HEX],
-                           struct error *err) {
+/* Zeros stand for the digits of the digest. */
+void safetensors_sum_add(struct safetensors_sum *sum, const void *bytes, size_t count) {
+    static const char zeros[] =
+        "0000000000000000000000000000000000000000000000000000000"
+        "000000000";
+    const int64_t begin = sum->at, end = begin + (int64_t)count;
+    int64_t first = sum->file->digest_at, last = first + DIGEST_DIGITS;
+    sum->at = end;
+    if (first < begin) first = begin;
+    if (last > end) last = end;
+    if (first >= last) {
+        digest_add(&sum->digest, bytes, count);
+        return;
+    }
+    digest_add(&sum->digest, bytes, (size_t)(first - begin));
+    digest_add(&sum->digest, zeros, (size_t)(last - first));
+    digest_add(&sum->digest, (const char *)bytes + (last - begin),
+               (size_t)(end - last));
+}
+
+lathe_status safetensors_sum_end(struct safetensors_sum *sum, struct error *err) {
+    const char *expected = safetensors_note(sum->file, SAFETENSORS_DIGEST);
+    char hex[DIGEST_HEX];
+    digest_end(&sum->digest, hex);
+    if (strcmp(hex, expected) == 0) return LATHE_OK;
+    return fail(err, LATHE_EDATA,
+                "its content was changed: its SHA-256 is %s, and %.64s was written",
+                hex, expected);
+}
+
+static lathe_status sum_up(struct safetensors_sum *sum, struct error *err) {
+    const struct safetensors *file = sum->file;
     const int64_t most = (int64_t)PIECE_BYTES;
     const int64_t room = file->size < most ? file->size : most;
     char *piece = malloc((size_t)room);
     lathe_status status = LATHE_OK;
-    struct digest sum;
     if (!piece)
         return fail(err, LATHE_ENOMEM, "no memory for %lld bytes of it",
                     (long long)room);
-    digest_begin(&sum);
-    for (int64_t at = 0; at < file->size && !status;) {
-        int64_t count = file->size - at < room ? file->size - at : room;
-        status = read_at(file, piece, count, at, err);
-        if (status) break;
-        blank_digest(file, piece, at, count);
-        digest_add(&sum, piece, (size_t)count);
-        at += count;
+    while (sum->at < file->size && !status) {
+        const int64_t left = file->size - sum->at, count = left < room ? left : room;
+        status = read_at(file, piece, count, sum->at, err);
+        if (!status) safetensors_sum_add(sum, piece, (size_t)count);
     }
-    digest_end(&sum, hex);
     free(piece);
     return status;
 }
 
 lathe_status safetensors_verify(const struct safetensors *file, struct error *err) {
-    const char *expected = safetensors_note(file, SAFETENSORS_DIGEST);
-    char hex[DIGEST_HEX];
-    lathe_status status = LATHE_OK;
-    if (!expected || !file->digest_at)
-        status = fail(err, LATHE_EDATA,
-                      "it has no SHA-256 to be compared with: the note %s is %s",
-                      SAFETENSORS_DIGEST, expected ? "none" : "not there");
-    if (!status) status = sum_up(file, hex, err);
-    if (!status && strcmp(hex, expected) != 0)
-        status =
-            fail(err, LATHE_EDATA,
-                 "its content was changed: its SHA-256 is %s, and %.64s was written",
-                 hex, expected);
+    struct safetensors_sum sum;
+    lathe_status status = safetensors_sum_begin(&sum, file, err);
+    if (!status) status = sum_up(&sum, err);
+    if (!status) status = safetensors_sum_end(&sum, err);
     if (status) error_where(err, "%.380s", file->path);
     return status;
 }

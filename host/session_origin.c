@@ -8,21 +8,6 @@
 #include "base/digest.h"
 #include "session_state.h"
 
-static lathe_status check_format(lathe_session *s) {
-    const char *format = safetensors_note(s->origin, NOTE_FORMAT);
-    const char *abi = format ? strstr(format, "plugin ABI ") : NULL;
-    if (!format)
-        return fail(&s->err, LATHE_EDATA,
-                    "it is no checkpoint of a run: " NOTE_FORMAT " is not there");
-    if (strncmp(format, "1 ", 2) == 0 && abi && strncmp(abi + 11, "1.", 2) == 0)
-        return LATHE_OK;
-    fail(&s->err, LATHE_EDATA, "it was saved by another lathe: format %s", format);
-    error_help(&s->err,
-               "this one reads format 1, with state of plugins of ABI 1; go on with "
-               "the one that saved it");
-    return LATHE_EDATA;
-}
-
 static lathe_status check_run(lathe_session *s) {
     const char *own = json_text(json_get(s->before, "run"));
     const char *run = safetensors_note(s->origin, NOTE_RUN);
@@ -41,7 +26,7 @@ lathe_status session_read_saved(lathe_session *s) {
 }
 
 lathe_status session_check_origin(lathe_session *s) {
-    lathe_status status = check_format(s);
+    lathe_status status = checkpoints_check_format(s->origin, &s->err);
     if (status == LATHE_OK) status = check_run(s);
     if (status == LATHE_OK) status = session_read_saved(s);
     if (status != LATHE_OK) error_where(&s->err, "%s", s->origin_path);

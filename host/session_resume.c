@@ -10,14 +10,7 @@
 #include "session_state.h"
 
 lathe_status session_read_note(lathe_session *s, const char *key, struct json **json) {
-    const char *note = safetensors_note(s->origin, key);
-    *json = NULL;
-    if (!note)
-        fail(&s->err, LATHE_EDATA, "it is no checkpoint of a run: %s is not there",
-             key);
-    else if (json_parse(note, strlen(note), key, json, &s->err) == LATHE_OK)
-        return LATHE_OK;
-    return s->err.status = LATHE_EDATA;
+    return checkpoints_note(s->origin, key, json, &s->err);
 }
 
 static lathe_status read_before(lathe_session *s) {

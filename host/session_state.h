@@ -25,11 +25,6 @@ void session_tell_origin(lathe_session *s);
 /* A note of s->origin, parsed; the caller's. LATHE_EDATA: there is none, or it is none
  * of ours. */
 lathe_status session_read_note(lathe_session *s, const char *key, struct json **json);
-#define NOTE_FORMAT "lathe"
-#define NOTE_LOOP "lathe.loop"
-#define NOTE_EXPERIMENT "lathe.experiment"
-#define NOTE_RUN "lathe.run"
-#define NOTE_PLUGINS "lathe.plugins"
 
 /* ---- session_origin.c ---- */
 
@@ -227,7 +222,6 @@ void session_free_snapshot(lathe_session *s);
 char *session_state_name(const struct plugin *plugin);
 #define SLOT_PREFIX "lathe/slot/"
 #define BLOCK_PREFIX "lathe/block/"
-#define STATE_PREFIX "lathe/state/"
 
 /* ---- session_blocks.c ---- */
 

@@ -11,8 +11,6 @@ extern const char schema_bundle[]; /* manifests/schema/bundle.json */
 
 /* ---- what options does not know ---- */
 
-#define LIBRARIES_MAX 256 /* each is looked for */
-
 static bool is_line(const char *text) {
     size_t left = strlen(text);
     while (left) {
@@ -32,8 +30,12 @@ static void check_format(void *context, const char *format, const char *path,
     const char *text = json_text(value);
     struct error err = {0};
     unsigned version[2];
+    const size_t length = strlen(text);
     if (!strcmp(format, "file"))
         archive_check_name(text, &err);
+    else if (length > BUNDLE_LINE_MAX)
+        fail(&err, LATHE_EDATA, "it has %zu bytes; at most %d are taken", length,
+             BUNDLE_LINE_MAX);
     else if (!strcmp(format, "sha256") && !digest_is_text(text))
         fail(&err, LATHE_EDATA, "\"%.80s\" is no SHA-256 in 64 digits", text);
     else if (!strcmp(format, "version") && !text_read_version(text, version))
@@ -119,25 +121,20 @@ static lathe_status read_members(struct bundle *bundle, struct error *err) {
     text_read_version(json_text(json_get(root, "glibc")), bundle->glibc);
     bundle->abi_needs = needs[1];
     bundle->abi_built = built[1];
-    if (strlen(bundle->name) > BUNDLE_NAME_MAX)
-        return fail(err, LATHE_EDATA, "its name has %zu bytes; at most %d are taken",
-                    strlen(bundle->name), BUNDLE_NAME_MAX);
     if (needs[0] != 1 || built[0] != 1)
         return fail(err, LATHE_EDATA, "its plugins are of another ABI than 1");
-    if (json_size(bundle->libraries) > LIBRARIES_MAX)
-        return fail(err, LATHE_EDATA, "it lists more than %d libraries of the system",
-                    LIBRARIES_MAX);
     bundle->file_count = json_size(json_get(root, "files"));
     bundle->outside_count = json_size(json_get(root, "outside"));
     bundle->plugin_count = json_size(json_get(root, "plugins"));
     if (bundle->file_count + bundle->outside_count > ARCHIVE_MEMBERS_MAX - 2)
         return fail(err, LATHE_EDATA, "it lists more than %d files",
                     ARCHIVE_MEMBERS_MAX - 2);
-    bundle->files = calloc(bundle->file_count + 1, sizeof *bundle->files);
-    bundle->outside = calloc(bundle->outside_count + 1, sizeof *bundle->outside);
+    bundle->files =
+        calloc(bundle->file_count + bundle->outside_count + 1, sizeof *bundle->files);
     bundle->plugins = calloc(bundle->plugin_count + 1, sizeof *bundle->plugins);
-    if (!bundle->files || !bundle->outside || !bundle->plugins)
+    if (!bundle->files || !bundle->plugins)
         return fail(err, LATHE_ENOMEM, "out of memory");
+    bundle->outside = bundle->files + bundle->file_count;
     read_files(json_get(root, "files"), bundle->files);
     read_files(json_get(root, "outside"), bundle->outside);
     read_plugins(json_get(root, "plugins"), bundle->plugins);
@@ -174,12 +171,11 @@ static lathe_status check_pair(const struct folded *a, const struct folded *b,
 }
 
 static lathe_status check_collisions(const struct bundle *bundle, struct error *err) {
-    const size_t inside = bundle->file_count, count = inside + bundle->outside_count;
+    const size_t count = bundle->file_count + bundle->outside_count;
     struct folded *all = calloc(count + 1, sizeof *all);
     lathe_status status = all ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     for (size_t i = 0; i < count && !status; i++) {
-        all[i].path =
-            i < inside ? bundle->files[i].path : bundle->outside[i - inside].path;
+        all[i].path = bundle->files[i].path;
         for (size_t k = 0; all[i].path[k]; k++) {
             const char c = all[i].path[k];
             all[i].key[k] = (char)(c == '/' ? '\1' : c >= 'A' && c <= 'Z' ? c + 32 : c);
@@ -246,6 +242,17 @@ const struct bundle_file *bundle_find(const struct bundle *bundle, const char *p
                    compare_path);
 }
 
+bool bundle_has_setting(const struct bundle *bundle, const char *setting,
+                        size_t length) {
+    for (size_t i = 0; i < bundle->file_count + bundle->outside_count; i++)
+        for (size_t k = 0; k < json_size(bundle->files[i].used_by); k++) {
+            const char *other = json_text(json_at(bundle->files[i].used_by, k));
+            if (strlen(other) == length && !strncmp(setting, other, length))
+                return true;
+        }
+    return false;
+}
+
 bool bundle_has_plugin(const struct bundle *bundle, const char *kind,
                        const char *name) {
     for (size_t i = 0; i < bundle->plugin_count; i++)
@@ -257,7 +264,6 @@ bool bundle_has_plugin(const struct bundle *bundle, const char *kind,
 
 void bundle_finish(struct bundle *bundle) {
     free(bundle->files);
-    free(bundle->outside);
     free(bundle->plugins);
     json_close(bundle->root);
     *bundle = (struct bundle){0};

@@ -14,11 +14,11 @@
 #define BUNDLE_EXPERIMENT "experiment.json"
 #define BUNDLE_RECEIPT "receipt.json" /* of the run that was packed; it may be absent */
 #define BUNDLE_RECORDS "metrics.jsonl"
-#define BUNDLE_NAME_MAX 256                  /* bytes of the experiment's name */
+#define BUNDLE_LINE_MAX 256 /* bytes of a name, a version, a setting … */
 #define BUNDLE_TOTAL_MAX ((int64_t)64 << 30) /* bytes of all its files */
 #define BUNDLE_TEXT_MAX ((size_t)4 << 20)    /* of bundle.json */
 
-/* Strings are borrowed from the JSON. */
+/* Strings are borrowed from the JSON. How long lists may be is in its schema. */
 struct bundle_file {
     const char *path;
     int64_t size;
@@ -40,7 +40,8 @@ struct bundle {
     unsigned glibc[2];             /* {2, 34} */
     const struct json *libraries;
     struct bundle_plugin *plugins;
-    struct bundle_file *files, *outside; /* by byte order; as they are used */
+    /* By byte order; as they are used. One array: `outside` begins where `files` ends. */
+    struct bundle_file *files, *outside;
     size_t plugin_count, file_count, outside_count;
     int64_t total; /* bytes of the files */
     struct json *root;
@@ -52,6 +53,9 @@ lathe_status bundle_parse(const char *bytes, size_t count, const char *path,
                           struct bundle *bundle, struct error *err);
 /* NULL: no such file. Borrowed. */
 const struct bundle_file *bundle_find(const struct bundle *bundle, const char *path);
+/* Does bundle.json list the setting, `length` bytes of it, for a file? */
+bool bundle_has_setting(const struct bundle *bundle, const char *setting,
+                        size_t length);
 /* Does bundle.json name such a plugin? */
 bool bundle_has_plugin(const struct bundle *bundle, const char *kind, const char *name);
 void bundle_finish(struct bundle *bundle);

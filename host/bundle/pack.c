@@ -172,9 +172,9 @@ static lathe_status write_json(struct pack *pack, struct error *err) {
 
 static lathe_status check_name(const struct pack *pack, struct error *err) {
     const size_t length = strlen(pack->experiment->name);
-    if (length <= BUNDLE_NAME_MAX) return LATHE_OK;
+    if (length <= BUNDLE_LINE_MAX) return LATHE_OK;
     fail(err, LATHE_EINVAL, "the name has %zu bytes; a bundle's has at most %d", length,
-         BUNDLE_NAME_MAX);
+         BUNDLE_LINE_MAX);
     error_where(err, "name");
     error_help(err, "give a shorter one as you pack: name=…");
     return LATHE_EINVAL;

@@ -78,8 +78,8 @@ lathe_status pack_take_receipt(struct pack *pack, const char *run, struct error 
 
 /* ---- pack_target.c ---- */
 
-/* The target may be a file that is there, but neither one of those that were read nor
- * in a directory that is kept. LATHE_ECREATE. */
+/* The target may be a bundle that is there, but neither a file of those that were read
+ * nor in a directory that is kept. LATHE_ECREATE. */
 lathe_status pack_check_target(const struct pack *pack, const char *path,
                                struct error *err);
 

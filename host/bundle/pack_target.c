@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a bundle may be written: never over, nor among, what it is made of. */
+/* Where a bundle may be written: never over, nor among, what it is made of, and over
+ * nothing but another bundle. */
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/path.h"
+#include "bundle/intake.h"
+#include "bundle/magic.h"
 #include "bundle/pack_parts.h"
 
 static bool is_file(const char *path, const struct stat *there) {
@@ -63,6 +66,22 @@ static lathe_status check_folders(const struct pack *pack, const char *path,
     return LATHE_OK;
 }
 
+/* One of another format is a bundle too; an empty file is somebody's place for one. */
+static lathe_status check_replaced(const char *path, const struct stat *there,
+                                   struct error *err) {
+    struct intake *intake = NULL;
+    if (!there->st_size) return LATHE_OK;
+    const bool is_bundle = intake_open(path, &intake, NULL) == LATHE_OK;
+    intake_close(intake);
+    if (is_bundle) return LATHE_OK;
+    const char *found = magic_name(path);
+    fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no bundle: it looks like %s",
+         path, found ? found : "text");
+    error_where(err, "-o");
+    error_help(err, "name another file, -o NAME.lathe, or remove that one first");
+    return LATHE_ECREATE;
+}
+
 lathe_status pack_check_target(const struct pack *pack, const char *path,
                                struct error *err) {
     struct stat there;
@@ -79,7 +98,7 @@ lathe_status pack_check_target(const struct pack *pack, const char *path,
                  "\"%.400s\" is one of the files that are packed, or were read for "
                  "it",
                  path);
-    if (!status) return LATHE_OK;
+    if (!status) return is_there ? check_replaced(path, &there, err) : LATHE_OK;
     error_where(err, "-o");
     error_help(err, "name a bundle, outside of what is packed: -o NAME.lathe");
     return status;

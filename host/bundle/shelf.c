@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "base/trust.h"
 #include "bundle/tree.h"
@@ -148,20 +150,46 @@ static char *folder_of(const char *place, const char *id) {
     return text_make("%s/" SHELF_PREFIX "%s", place, id);
 }
 
+lathe_status shelf_hold(const char *folder, int *hold, struct error *err) {
+    struct stat held, named;
+    *hold = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (*hold < 0)
+        return fail(err, error_from_errno(errno), "cannot open \"%.400s\": %s", folder,
+                    strerror(errno));
+    while (flock(*hold, LOCK_SH) && errno == EINTR)
+        continue; /* or there are no locks */
+    if (!fstat(*hold, &held) && !lstat(folder, &named) && file_is_same(&held, &named))
+        return LATHE_OK;
+    close(*hold);
+    *hold = -1;
+    return fail(err, LATHE_ENOTFOUND, "\"%.400s\" was removed", folder);
+}
+
+/* One that was changed goes, also where somebody holds it. */
+static lathe_status check_there(const char *place, const char *id, const char *folder,
+                                int *hold, bool *is_mended, struct error *err) {
+    if (hold) shelf_hold(folder, hold, NULL);
+    lathe_status status = shelf_check(folder, NULL, err);
+    if (!status) return LATHE_OK;
+    if (hold && *hold >= 0) close(*hold);
+    if (hold) *hold = -1;
+    if (status != LATHE_EDATA) return status;
+    status = shelf_remove(place, id, NULL, err);
+    if (is_mended) *is_mended = !status;
+    return status ? status : LATHE_ENOTFOUND;
+}
+
 lathe_status shelf_put(const char *place, struct intake *intake,
-                       const struct bundle *bundle, char **folder, bool *is_mended,
-                       struct error *err) {
+                       const struct bundle *bundle, char **folder, int *hold,
+                       bool *is_mended, struct error *err) {
     *folder = folder_of(place, bundle->id);
     if (is_mended) *is_mended = false;
-    lathe_status status = *folder ? shelf_check(*folder, NULL, err)
-                                  : fail(err, LATHE_ENOMEM, "out of memory");
-    if (status == LATHE_EDATA) {
-        status = shelf_remove(place, bundle->id, err);
-        if (!status) status = LATHE_ENOTFOUND;
-        if (is_mended) *is_mended = status == LATHE_ENOTFOUND;
-    }
+    lathe_status status =
+        *folder ? check_there(place, bundle->id, *folder, hold, is_mended, err)
+                : fail(err, LATHE_ENOMEM, "out of memory");
     if (status == LATHE_ENOTFOUND)
         status = unpack_to(place, *folder, intake, bundle, err);
+    if (!status && hold && *hold < 0) status = shelf_hold(*folder, hold, err);
     if (!status) {
         if (err) *err = (struct error){0};
         note_use(*folder);
@@ -210,7 +238,8 @@ static bool is_empty(const char *path) {
     return is_so;
 }
 
-/* The folder stays the one that it is, such as the working directory. */
+/* The folder stays the one that it is, such as the working directory, and is filled in a
+ * few steps. */
 static lathe_status unpack_into(const char *path, struct intake *intake,
                                 const struct bundle *bundle,
                                 struct unpacking *unpacking, struct error *err) {
@@ -227,14 +256,28 @@ static lathe_status unpack_into(const char *path, struct intake *intake,
     return number ? fail_unpack(path, number, err) : LATHE_OK;
 }
 
-static lathe_status unpack_beside(const char *path, struct intake *intake,
-                                  const struct bundle *bundle,
+/* Can another folder take its place at once? Not where this process was started in it,
+ * something is mounted there, or it or the one above is somebody else's. */
+static bool is_replaceable(const char *path, const struct stat *info) {
+    struct stat here, above;
+    char *parent = path_directory(path);
+    const bool is_so = parent && info->st_uid == geteuid() && !access(parent, W_OK) &&
+                       !stat(parent, &above) && above.st_dev == info->st_dev &&
+                       !stat(".", &here) && !file_is_same(&here, info);
+    free(parent);
+    return is_so;
+}
+
+/* `old`: the empty folder that is there; NULL: none. */
+static lathe_status unpack_beside(const char *path, const struct stat *old,
+                                  struct intake *intake, const struct bundle *bundle,
                                   struct unpacking *unpacking, struct error *err) {
     char *parent = path_directory(path);
     lathe_status status = parent ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     if (!status && access(parent, F_OK)) status = path_make_directories(parent, err);
     if (!status) status = fill(unpacking, parent, intake, bundle, false, err);
-    if (!status && rename(unpacking->staging.path, path))
+    if (!status && ((old && fchmod(unpacking->staging.folder, old->st_mode & 07777)) ||
+                    rename(unpacking->staging.path, path)))
         status = fail_unpack(path, errno, err);
     else if (!status)
         staging_keep(&unpacking->staging);
@@ -246,14 +289,20 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err) {
     struct unpacking unpacking = {.staging = STAGING_NONE, .tree = {.fd = -1}};
     struct stat info;
-    char *path = path_absolute(folder);
+    char *real = realpath(folder, NULL), *path = real ? real : path_absolute(folder);
+    const bool is_there = path && !lstat(path, &info);
     lathe_status status = LATHE_OK;
     if (!path)
         status = fail(err, LATHE_ENOMEM, "out of memory");
-    else if (!stat(path, &info) && S_ISDIR(info.st_mode))
+    else if (is_there && !S_ISDIR(info.st_mode))
+        status = fail_unpack(path, ENOTDIR, err);
+    else if (is_there && !is_replaceable(path, &info))
         status = unpack_into(path, intake, bundle, &unpacking, err);
+    else if (is_there && !is_empty(path))
+        status = fail_unpack(path, ENOTEMPTY, err);
     else
-        status = unpack_beside(path, intake, bundle, &unpacking, err);
+        status = unpack_beside(path, is_there ? &info : NULL, intake, bundle,
+                               &unpacking, err);
     close_unpacking(&unpacking);
     free(path);
     return status;
@@ -270,15 +319,24 @@ static bool move_into(int staging, const char *folder) {
            !renameat(AT_FDCWD, folder, staging, "old");
 }
 
-lathe_status shelf_remove(const char *place, const char *id, struct error *err) {
+lathe_status shelf_remove(const char *place, const char *id, bool *is_held,
+                          struct error *err) {
     char *folder = folder_of(place, id);
     struct staging staging = STAGING_NONE;
     lathe_status status = folder ? staging_open(place, STAGING_PREFIX, &staging, err)
                                  : fail(err, LATHE_ENOMEM, "out of memory");
+    const int fd = is_held && !status
+                       ? open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                       : -1;
+    if (is_held)
+        *is_held = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+    if (is_held && *is_held)
+        status = fail(err, LATHE_EIO, "\"%.400s\" is in use", folder);
     /* It has another name before the first of its files goes. */
     if (!status && !move_into(staging.folder, folder))
         status = fail(err, error_from_errno(errno), "cannot remove \"%.400s\": %s",
                       folder, strerror(errno));
+    if (fd >= 0) close(fd);
     staging_close(&staging);
     free(folder);
     return status;

@@ -21,19 +21,24 @@ const char *shelf_id(const char *name);
 
 /* Unpacks the bundle, unless it is there already; *folder is the caller's. What is
  * there is compared with its digests, and unpacked anew where it differs (*is_mended,
- * which may be NULL). Call it after intake_begin. LATHE_ECREATE, LATHE_EIO: the place
+ * which may be NULL). *hold, which may be NULL too, is as of shelf_hold. Call it after intake_begin. LATHE_ECREATE, LATHE_EIO: the place
  * cannot be written to, or is full. */
 lathe_status shelf_put(const char *place, struct intake *intake,
-                       const struct bundle *bundle, char **folder, bool *is_mended,
-                       struct error *err);
+                       const struct bundle *bundle, char **folder, int *hold,
+                       bool *is_mended, struct error *err);
 /* Is it the folder of a bundle, whole and unchanged? LATHE_ENOTFOUND: it is not there;
  * LATHE_EDATA: it was changed; LATHE_EPERM: others may write there. *bundle may be
  * NULL; it is for bundle_finish. */
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err);
 
-/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at;
- * all of it or nothing. An empty one stays the folder that it is; modes are as the
- * umask says. */
+/* Keeps the bundle from being removed by others until *hold, a descriptor, is closed. A
+ * place that cannot be written to is fine. LATHE_ENOTFOUND: it is gone. */
+lathe_status shelf_hold(const char *folder, int *hold, struct error *err);
+
+/* Unpacks into a folder that is not there yet, or is empty, for somebody to look at; it
+ * is whole from one moment to the next. Modes are as the umask says, and that of an
+ * empty folder stays. One that cannot be replaced (the working directory, a mount point,
+ * somebody else's) is filled in a few steps, bundle.json last. */
 lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err);
 
@@ -50,8 +55,10 @@ struct shelf_list {
 /* A place that is not there has none. */
 lathe_status shelf_read(const char *place, struct shelf_list *list, struct error *err);
 void shelf_finish(struct shelf_list *list);
-/* Removes one; a process that runs it keeps what it has open. */
-lathe_status shelf_remove(const char *place, const char *id, struct error *err);
+/* Removes one that nobody holds. LATHE_EIO with *is_held: somebody does; is_held NULL:
+ * then it is removed all the same, and they keep what they have open. */
+lathe_status shelf_remove(const char *place, const char *id, bool *is_held,
+                          struct error *err);
 /* Removes what killed processes have left; returns how many there were. */
 int shelf_sweep(const char *place);
 

@@ -4,8 +4,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
+#include "commands/setting.h"
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -151,29 +153,66 @@ int arguments_read(int argc, char **argv, const struct flag *flags,
     return code;
 }
 
+static void put_help(const char *command, struct error *err) {
+    error_help(err, "\"lathe help %s\" shows how it is used", command);
+}
+
+static int miss(const char *command, const char *what, struct error *err) {
+    fail(err, LATHE_EINVAL, "%s is missing", what);
+    error_where(err, "command line of \"%s\"", command);
+    put_help(command, err);
+    return EXIT_USAGE;
+}
+
+static int refuse_more(const char *command, const char *word, struct error *err) {
+    fail(err, LATHE_EINVAL, "only one is taken: \"%s\" is one too many", word);
+    error_where(err, "command line of \"%s\"", command);
+    put_help(command, err);
+    return EXIT_USAGE;
+}
+
+/* For an override that is none: "lr 0.01", "lr = 0.01", "lr". */
+static void help_override(const struct words *words, struct error *err) {
+    const char *second = words->items[1];
+    const char *third = words->count > 2 ? words->items[2] : "";
+    if (*third == '=' || strstr(second, " =") || strstr(second, "= ")) {
+        error_help(err, "no blanks around the = of path=value: optimizer.lr=0.01");
+    } else if (strchr(second, '=')) {
+        error_help(err, "an override is path=value, the path with dots: "
+                        "optimizer.lr=0.01");
+    } else if (access(second, F_OK)) {
+        char *setting = setting_near(words->items[0], second);
+        if (setting)
+            error_help(err, "did you mean \"%s=%s\"? An override is path=value",
+                       setting, *third ? third : "VALUE");
+        else
+            error_help(err, "an override is path=value: optimizer.lr=0.01");
+        free(setting);
+    }
+}
+
 int arguments_only_word(const struct arguments *arguments, const char *command,
                         const char *what, const char **word, struct error *err) {
-    if (arguments->words.count == 1) {
-        *word = arguments->words.items[0];
-        return 0;
-    }
-    if (arguments->words.count == 0) {
-        fail(err, LATHE_EINVAL, "%s is missing", what);
-        error_help(err, "\"lathe help %s\" shows how it is used", command);
-    } else {
-        const char *second = arguments->words.items[1];
-        fail(err, LATHE_EINVAL, "only one is taken: \"%s\" is one too many", second);
-        const char *third = arguments->words.count > 2 ? arguments->words.items[2] : "";
-        if (*third == '=' || strstr(second, " =") || strstr(second, "= "))
-            error_help(err, "no blanks around the = of path=value: optimizer.lr=0.01");
-        else if (strchr(second, '='))
-            error_help(err, "an override is path=value, the path with dots: "
-                            "optimizer.lr=0.01");
-        else
-            error_help(err, "\"lathe help %s\" shows how it is used", command);
-    }
-    error_where(err, "command line of \"%s\"", command);
+    const struct words *words = &arguments->words;
+    if (words->count == 0) return miss(command, what, err);
+    *word = words->items[0];
+    if (words->count == 1) return 0;
+    refuse_more(command, words->items[1], err);
+    help_override(words, err);
     return EXIT_USAGE;
+}
+
+int arguments_lone_word(const struct arguments *arguments, const char *command,
+                        const char *what, const char **word, struct error *err) {
+    const struct words *words = &arguments->words, *more = &arguments->overrides;
+    if (words->count + more->count == 0) return miss(command, what, err);
+    *word = words->count ? words->items[0] : more->items[0]; /* a file "a=b" */
+    if (words->count + more->count == 1) return 0;
+    return refuse_more(command,
+                       words->count > 1 ? words->items[1]
+                       : words->count   ? more->items[0]
+                                        : more->items[1],
+                       err);
 }
 
 void arguments_finish(struct arguments *arguments) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The words after a command's name. A command lists its flags and where their values
  * go; what is left are overrides ("optimizer.lr=0.01") and plain words, in their order.
- * Nothing is opened or looked up: a word that must be a file is the command's to check.
+ * A word that must be a file is the command's to check.
  *
  *     int is_json = 0;
  *     struct words paths = {0};
@@ -50,8 +50,13 @@ struct arguments {
  * (EXIT_USAGE, or 71) with its reason in *err. */
 int arguments_read(int argc, char **argv, const struct flag *flags,
                    struct arguments *arguments, struct error *err);
-/* Wants exactly one word, `what` ("an experiment"): *word, or EXIT_USAGE as above. */
+/* Wants exactly one word, `what` ("an experiment"): *word, or EXIT_USAGE as above. A
+ * second one may be an override gone wrong: then the file that the first names is looked
+ * into, and the help says what was meant. */
 int arguments_only_word(const struct arguments *arguments, const char *command,
+                        const char *what, const char **word, struct error *err);
+/* The same for a command that takes no overrides. */
+int arguments_lone_word(const struct arguments *arguments, const char *command,
                         const char *what, const char **word, struct error *err);
 void arguments_finish(struct arguments *arguments);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "bundle/machine.h"
@@ -115,26 +116,13 @@ static lathe_status find_data(const struct placing *p, const struct bundle_file 
     return status;
 }
 
-static bool names_setting(const struct bundle_file *files, size_t count,
-                          const char *setting, size_t length) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < json_size(files[i].used_by); k++) {
-            const char *other = json_text(json_at(files[i].used_by, k));
-            if (strlen(other) == length && !strncmp(setting, other, length))
-                return true;
-        }
-    return false;
-}
-
 /* A file that the user names is where the user is, not in the store. */
 static lathe_status give_override(const struct placing *p, const char *override,
                                   struct error *err) {
     const size_t length = strcspn(override, "=");
     const char *value = override + length + 1;
-    const struct bundle *bundle = p->bundle;
     if (!override[length] || !*value || strchr("/\"[{", *value) ||
-        !(names_setting(bundle->files, bundle->file_count, override, length) ||
-          names_setting(bundle->outside, bundle->outside_count, override, length))) {
+        !bundle_has_setting(p->bundle, override, length)) {
         p->use->overrides[p->use->override_count++] = override;
         return LATHE_OK;
     }
@@ -199,7 +187,9 @@ static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bun
     bool is_mended = false;
     lathe_status status = shelf_place(flags->store, &place, err);
     if (!status)
-        status = shelf_put(place, intake, bundle, &use->folder, &is_mended, err);
+        status =
+            shelf_put(place, intake, bundle, &use->folder, &use->hold, &is_mended, err);
+    use->is_held = !status;
     if (is_mended)
         fprintf(stderr, "lathe: warning: the bundle was changed in the store, and is "
                         "unpacked anew\n");
@@ -244,6 +234,7 @@ lathe_status bundles_use(const char *word, const struct bundle_flags *flags,
 
 void bundles_finish(struct bundle_use *use) {
     for (size_t i = 0; i < use->made_count; i++) free(use->made[i]);
+    if (use->is_held) close(use->hold);
     free(use->made);
     free(use->overrides);
     free(use->plugin_paths);
@@ -335,13 +326,15 @@ static struct json *read_resolved(const char *run) {
     return resolved;
 }
 
-lathe_status bundles_check_run(const char *run, struct error *err) {
+lathe_status bundles_check_run(const char *run, struct bundle_use *use,
+                               struct error *err) {
     struct json *resolved = read_resolved(run);
     lathe_status status = LATHE_OK;
     const char *plugins = json_text(json_at(json_get(resolved, "plugin_path"), 0));
     char *folder = *plugins ? path_directory(plugins) : NULL;
     const char *name = folder ? path_name(folder) : "";
     if (shelf_id(name)) {
+        use->is_held = !shelf_hold(folder, &use->hold, NULL); /* else the next tells */
         status = shelf_check(folder, NULL, err);
         if (status == LATHE_ENOTFOUND)
             fail(err, status, "the bundle that this run is of is not in the store");

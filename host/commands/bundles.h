@@ -45,6 +45,8 @@ struct bundle_use {
     char *folder, *plugins;
     char **made;
     size_t made_count, override_count;
+    int hold; /* if is_held: of the bundle in the store, which then stays there */
+    bool is_held;
 };
 
 /* `word` is a bundle: fills in *use, for bundles_finish either way, and tells on
@@ -64,8 +66,10 @@ int bundles_replace(lathe_session_options *options, const struct bundle_flags *f
 int bundles_checkpoint(const char *path, const struct bundle_flags *flags,
                        struct bundle_use *use, struct error *err);
 /* Is what a run, or that of a checkpoint file, was made of still in the store, where
- * that is where it came from, and does the user's policy accept it? LATHE_ENOTFOUND,
- * LATHE_EDATA, LATHE_EPERM. */
-lathe_status bundles_check_run(const char *run, struct error *err);
+ * that is where it came from, and does the user's policy accept it? *use, which begins
+ * as {0} and is for bundles_finish, keeps it there. LATHE_ENOTFOUND, LATHE_EDATA,
+ * LATHE_EPERM. */
+lathe_status bundles_check_run(const char *run, struct bundle_use *use,
+                               struct error *err);
 
 #endif

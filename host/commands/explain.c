@@ -63,7 +63,7 @@ static void write_json(struct explaining *e, struct text *text) {
     struct json *whole = json_clone(json_at(e->stages, 0)), *later = json_make_list();
     for (size_t i = 1; i < json_size(e->stages); i++)
         if (!json_push(later, json_clone(json_at(e->stages, i)))) e->is_broken = true;
-    if (!whole || !json_put(whole, "later", later) ||
+    if (!json_put(whole, "later", later) || /* which takes it in any case */
         (e->list && !json_put(whole, "calls", json_clone(e->list))))
         e->is_broken = true;
     if (!e->is_broken) json_write(whole, text, 2);

@@ -67,8 +67,8 @@ int command_help(int argc, char **argv) {
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     const char *topic = NULL;
-    bool has_topic = !code && arguments.words.count > 0;
-    if (has_topic) code = arguments_only_word(&arguments, "help", "", &topic, &err);
+    bool has_topic = !code && arguments.words.count + arguments.overrides.count > 0;
+    if (has_topic) code = arguments_lone_word(&arguments, "help", "", &topic, &err);
     if (!code && topic && !command_find(topic, &err)) code = EXIT_USAGE;
     if (code)
         command_print_error(&err);

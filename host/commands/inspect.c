@@ -241,7 +241,7 @@ int command_inspect(int argc, char **argv) {
     const char *word = NULL;
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (code == 0)
-        code = arguments_only_word(&arguments, "inspect", "a plugin", &word, &err);
+        code = arguments_lone_word(&arguments, "inspect", "a plugin", &word, &err);
     if (code == 0 && magic_is_bundle(word))
         code = error_exit_code(bundle_page_print(word, is_json, &err));
     else if (code == 0)

@@ -12,7 +12,7 @@ static int open_run(const char *word, struct original *o, struct error *err) {
     char *run = NULL;
     int code = runs_path(word, &run, err);
     if (code) return code;
-    lathe_status status = bundles_check_run(run, err);
+    lathe_status status = bundles_check_run(run, &o->bundle, err);
     if (status) {
         free(run);
         return error_exit_code(status);

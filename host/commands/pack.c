@@ -27,7 +27,8 @@ struct packing {
     char *resolved;    /* of a run: what takes the place of `source` */
     struct json *root; /* … and what is in it */
     const char **paths;
-    char *folders[2]; /* runs that SOURCE and CHECKPOINT are files of */
+    struct bundle_use use; /* the bundle that a run is of */
+    char *folders[2];      /* runs that SOURCE and CHECKPOINT are files of */
 };
 
 /* ---- the command line ---- */
@@ -266,12 +267,13 @@ int command_pack(int argc, char **argv) {
     if (!code) code = check_output(&p, &err);
     if (!code) find_runs(&p);
     if (!code) code = check_source(&p, &err);
-    if (!code && p.run) code = error_exit_code(bundles_check_run(p.run, &err));
+    if (!code && p.run) code = error_exit_code(bundles_check_run(p.run, &p.use, &err));
     if (!code && p.run) code = read_run(&p, &err);
     if (!code) p.folders[0] = run_of(p.run ? NULL : p.source);
     if (!code) p.folders[1] = run_of(p.state ? NULL : p.checkpoint);
     if (!code) code = pack(&p, &arguments, limit, &err);
     if (code) command_print_error(&err);
+    bundles_finish(&p.use);
     free(p.folders[0]);
     free(p.folders[1]);
     free(p.paths);

@@ -165,7 +165,7 @@ static int read_kind(const struct arguments *arguments, uint32_t *kind,
                      struct error *err) {
     const char *word = NULL;
     if (arguments->words.count + arguments->overrides.count == 0) return 0;
-    int code = arguments_only_word(arguments, "plugins", "a kind", &word, err);
+    int code = arguments_lone_word(arguments, "plugins", "a kind", &word, err);
     if (code != 0) return code;
     *kind = manifest_kind_find(word);
     return *kind == LATHE_KIND_NONE ? refuse_kind(word, err) : 0;

@@ -24,6 +24,7 @@ int command_resume(int argc, char **argv) {
     lathe_session_options options = {0};
     struct arguments arguments;
     struct error err = {0};
+    struct bundle_use use = {0};
     const char *word = NULL;
     char *path = NULL;
     const struct flag flags[] = {TURN_FLAGS(common)};
@@ -33,10 +34,11 @@ int command_resume(int argc, char **argv) {
                                    "a run (its directory, or its name under runs/)",
                                    &word, &err);
     if (!code) code = runs_path(word, &path, &err);
-    if (!code) code = error_exit_code(bundles_check_run(path, &err));
+    if (!code) code = error_exit_code(bundles_check_run(path, &use, &err));
     options.resume = path;
     if (!code) say_last_call(&common.turn, path);
     code = turn_to_end(&common.turn, &options, code, &err);
+    bundles_finish(&use);
     free(path);
     arguments_finish(&arguments);
     return code;

@@ -63,7 +63,7 @@ int command_run(int argc, char **argv) {
         options.from = state.checkpoint;
     }
     if (!code && options.from && !state.checkpoint)
-        code = error_exit_code(bundles_check_run(options.from, &err));
+        code = error_exit_code(bundles_check_run(options.from, &state, &err));
     if (!code)
         code =
             bundles_replace(&options, &from_bundle, common.turn.is_quiet, &use, &err);

@@ -107,10 +107,16 @@ static const struct shelf_item *find_item(const struct keeping *k, const char *w
     return NULL;
 }
 
+/* One that is in use stays, which is a failure if it is the one that is wanted. */
 static lathe_status remove_item(const struct keeping *k, const struct shelf_item *item,
-                                struct error *err) {
-    lathe_status status = shelf_remove(k->place, item->id, err);
-    if (!status) printf("removed %.16s  %s\n", item->id, item->name);
+                                bool is_wanted, struct error *err) {
+    bool is_held = false;
+    lathe_status status = shelf_remove(k->place, item->id, &is_held, err);
+    if (is_held && !is_wanted) status = LATHE_OK;
+    if (is_held && is_wanted) error_help(err, "wait for what runs it, or end that");
+    if (!status)
+        printf("%s %.16s  %s%s\n", is_held ? "kept" : "removed", item->id, item->name,
+               is_held ? ": in use" : "");
     return status;
 }
 
@@ -128,7 +134,7 @@ static lathe_status prune_named(const struct keeping *k, const struct words *ids
     for (size_t i = 0; i < ids->count && !status; i++) {
         const struct shelf_item *item = find_item(k, ids->items[i], err);
         if (!item) return err->status;
-        if (!is_named_before(k, ids, i, item)) status = remove_item(k, item, err);
+        if (!is_named_before(k, ids, i, item)) status = remove_item(k, item, true, err);
     }
     return status;
 }
@@ -138,7 +144,7 @@ static lathe_status prune_old(const struct keeping *k, struct error *err) {
     lathe_status status = LATHE_OK;
     for (size_t i = 0; i < k->list.count && !status; i++)
         if (k->is_all || k->list.items[i].used < oldest)
-            status = remove_item(k, &k->list.items[i], err);
+            status = remove_item(k, &k->list.items[i], false, err);
     return status;
 }
 
@@ -222,6 +228,8 @@ int command_store(int argc, char **argv) {
     struct arguments arguments = {0};
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
+    if (!code && arguments.overrides.count)
+        code = refuse(&err, "\"%s\" is one too many", arguments.overrides.items[0]);
     if (!code) code = read_days(days, &k, &err);
     if (!code) code = error_exit_code(shelf_place(store, &k.place, &err));
     if (!code) code = keep(&k, &arguments.words, &err);

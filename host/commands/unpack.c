@@ -11,7 +11,7 @@ static lathe_status put_on_shelf(struct intake *intake, const struct bundle *bun
                                  const char *store, struct error *err) {
     char *place = NULL, *folder = NULL;
     lathe_status status = shelf_place(store, &place, err);
-    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, err);
+    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, NULL, err);
     if (!status) puts(folder);
     free(folder);
     free(place);
@@ -42,7 +42,7 @@ int command_unpack(int argc, char **argv) {
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (!code)
-        code = arguments_only_word(&arguments, "unpack", "a bundle", &path, &err);
+        code = arguments_lone_word(&arguments, "unpack", "a bundle", &path, &err);
     if (!code) code = error_exit_code(unpack(path, folder, store, &err));
     if (code) command_print_error(&err);
     arguments_finish(&arguments);

@@ -6,6 +6,7 @@
 #include "bundle/content.h"
 #include "bundle/machine.h"
 #include "bundle/outside.h"
+#include "bundle/weights.h"
 #include "commands/bundles.h"
 #include "commands/commands.h"
 #include "commands/entries.h"
@@ -106,9 +107,16 @@ static lathe_status look_inside(struct intake *intake, struct verdict *verdict) 
     struct content *content = NULL;
     lathe_status status = content_open(verdict->bundle, &content, &verdict->damage);
     if (status) return status;
-    const struct intake_sink sink = content_sink(content);
-    status = intake_files(intake, &sink, &verdict->damage);
+    const struct intake_sink files = content_sink(content);
+    struct weights *weights = weights_open(verdict->bundle, &files, &verdict->reasons);
+    if (weights) {
+        const struct intake_sink sink = weights_sink(weights);
+        status = intake_files(intake, &sink, &verdict->damage);
+    } else {
+        status = fail(&verdict->damage, LATHE_ENOMEM, "out of memory");
+    }
     if (!status) content_check(content, &verdict->reasons);
+    weights_close(weights);
     content_close(content);
     return status;
 }
@@ -162,7 +170,7 @@ int command_verify(int argc, char **argv) {
     struct error err = {0};
     int code = arguments_read(argc, argv, flags, &arguments, &err);
     if (!code)
-        code = arguments_only_word(&arguments, "verify", "a bundle", &path, &err);
+        code = arguments_lone_word(&arguments, "verify", "a bundle", &path, &err);
     if (code)
         command_print_error(&err);
     else

@@ -35,14 +35,16 @@ static int find_origin(struct visit *visit, const char *word, struct error *err)
     struct stat info;
     if (!stat(word, &info) && !S_ISDIR(info.st_mode)) {
         visit->path = text_copy(word);
-        return error_exit_code(visit->path ? bundles_check_run(word, err)
-                                           : fail(err, LATHE_ENOMEM, "no memory"));
+        return error_exit_code(visit->path
+                                   ? bundles_check_run(word, &visit->bundle, err)
+                                   : fail(err, LATHE_ENOMEM, "no memory"));
     }
     int code = runs_path(word, &visit->path, err);
     if (code)
         error_help(err, "name a run's directory, its name under runs/, such as latest, "
                         "or a checkpoint file");
-    return code ? code : error_exit_code(bundles_check_run(visit->path, err));
+    return code ? code
+                : error_exit_code(bundles_check_run(visit->path, &visit->bundle, err));
 }
 
 int visit_open(struct visit *visit, struct error *err) {
@@ -86,6 +88,7 @@ int visit_judge(const struct visit *visit, lathe_status status, struct error *er
 void visit_close(struct visit *visit) {
     lathe_close(visit->session);
     crash_forget();
+    bundles_finish(&visit->bundle);
     free(visit->path);
     arguments_finish(&visit->arguments);
 }

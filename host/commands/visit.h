@@ -8,6 +8,7 @@
 #include <lathe/session.h>
 
 #include "commands/arguments.h"
+#include "commands/bundles.h"
 
 struct visit {
     const char *data; /* --on; NULL: test, else validation */
@@ -18,6 +19,7 @@ struct visit {
     /* visit.c's own */
     struct arguments arguments;
     char *path;
+    struct bundle_use bundle; /* that the run is of */
     lathe_session *session;
 };
 #define VISIT_FLAGS(visit)                                                             \

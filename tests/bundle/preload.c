@@ -111,6 +111,11 @@ int rename(const char *from, const char *to) {
     return result;
 }
 
+int renameat(int from_folder, const char *from, int to_folder, const char *to) {
+    note_change(is_path_under(to_folder, to));
+    return REAL(renameat)(from_folder, from, to_folder, to);
+}
+
 /* ---- the order of a directory ---- */
 
 #define ENTRIES_MAX 512

@@ -36,7 +36,7 @@ static lathe_status unpack(const char *path, struct error *err) {
     *err = (struct error){0};
     lathe_status status = intake_open(path, &intake, err);
     if (!status) status = intake_begin(intake, &bundle, err);
-    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, err);
+    if (!status) status = shelf_put(place, intake, bundle, &folder, NULL, NULL, err);
     free(folder);
     intake_close(intake);
     return status;

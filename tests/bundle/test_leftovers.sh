@@ -35,8 +35,27 @@ for command in pack unpack; do
     rm -r there/* there/.p* there/.u* 2>/dev/null
 done
 
-# Into a folder that is there and empty: nothing of it stays either.
-into=("$LATHE" unpack x.lathe -o there)
+# Into a folder that is there and empty: killed before each call in turn, all of the bundle
+# is there or nothing, and what lies beside goes with the next.
+mkdir there/in wanted && chmod 750 there/in
+try 0 "$LATHE" unpack x.lathe -o wanted
+into=("$LATHE" unpack x.lathe -o there/in)
+for ((at = 1; at < 400; at++)); do
+    disturbed $at 9 "${into[@]}"
+    code=$?
+    ((code != 0)) || break
+    holds 'it was killed' test $code = 137
+    holds 'all or nothing' eval '[[ -z $(ls -A there/in) ]] || diff -r wanted there/in'
+    rm -r there/in && mkdir -m 750 there/in
+done
+holds "killed at many points, not at $at" test "$at" -gt 40
+holds 'all is there' diff -r wanted there/in
+holds 'its mode stays' test "$(stat -c %a there/in)" = 750
+holds 'nothing is left over' test "$(leftovers)" = 0
+rm -r there/in
+
+# Into the one that somebody is in: nothing of it stays of one that is told to end.
+into=(env -C there "$LATHE" unpack ../x.lathe -o .)
 for at in 3 20 40; do
     disturbed $at 15 "${into[@]}"
     holds 'it ended by the signal' test $? = 143

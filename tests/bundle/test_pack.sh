@@ -174,6 +174,39 @@ spoils hard.safetensors here/points.json --with-checkpoint hard.safetensors
 try 73 "$LATHE" pack latest -o "$run/new.lathe"
 has err 'is inside the run'
 
+# ---- nor over what is no bundle ----
+head -c 3000 /dev/urandom | sed '1s/^/\x89PNG/' >photo.png
+cp here/data/train.csv notes.txt && cp here/points.json other.json
+tar -cf other.tar notes.txt && gzip -c other.tar >other.lathe
+head -c 300 l.lathe >part.lathe
+while read -r file what; do
+    cp "$file" as-it-was
+    try 73 "$LATHE" pack here/points.json -o "$file"
+    has err "\"$file\" is there, and is no bundle: it looks like $what"
+    has err 'where: -o'
+    has err 'help: name another file, -o NAME.lathe, or remove that one first'
+    holds 'it stays' cmp -s "$file" as-it-was
+done <<'END'
+photo.png a PNG image
+notes.txt text
+other.json text
+other.tar a tar archive
+other.lathe gzip data
+part.lathe zstd data
+END
+# The one whose name is taken where none is given is no other.
+cp notes.txt points.lathe
+try 73 "$LATHE" pack here/points.json
+holds 'it stays' cmp -s notes.txt points.lathe
+# A bundle is replaced, also one of a later format; so is an empty file.
+: >points.lathe
+try 0 "$LATHE" pack here/points.json
+try 0 "$LATHE" unpack l.lathe -o later-format
+(cd later-format && chmod u+w . bundle.json && sed -i 's|bundle/1|bundle/2|' bundle.json &&
+    tar --format=ustar --owner=0 --group=0 --mode=644 -cf ../points.lathe bundle.json)
+try 0 "$LATHE" pack here/points.json
+try 0 "$LATHE" verify points.lathe
+
 # ---- no room ----
 if [[ $(id -u) == 0 ]] && mkdir full && mount -t tmpfs -o size=100k lathe full 2>/dev/null; then
     try 74 "$LATHE" pack here/points.json -o full/x.lathe

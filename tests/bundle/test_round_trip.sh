@@ -154,17 +154,20 @@ for mask in 022 027 077; do
     mode=$(printf %o $((0666 & ~mask)))
     holds "files of $mode" test -z "$(find "as-$mask" -type f ! -perm "$mode")"
 done
-# An empty folder stays the one that it is.
+# The folder that somebody is in stays the one that it is; any other empty one keeps its
+# mode, and a link to it.
 mkdir -m 750 empty && ln -s empty to-empty
 before=$(stat -c '%i %a' empty)
 (cd empty && "$LATHE" unpack ../c.lathe -o . >../out 2>../err) || complain 'unpack -o .'
 holds 'the same folder' test "$before" = "$(stat -c '%i %a' empty)"
 holds 'the same files' diff -r looked-at empty
+try 73 "$LATHE" unpack c.lathe -o x.lathe
+has err 'x.lathe": Not a directory'
 try 73 "$LATHE" unpack c.lathe -o empty
 holds 'nothing else' diff -r looked-at empty
 find empty -mindepth 1 -delete
 try 0 "$LATHE" unpack c.lathe -o to-empty
-holds 'the same folder' test "$before" = "$(stat -c '%i %a' empty)" -a -L to-empty
+holds 'the same mode' test 750 = "$(stat -c %a empty)" -a -L to-empty
 holds 'the same files' diff -r looked-at empty
 holds 'as it was' test -f looked-at/experiment.json
 

@@ -41,7 +41,7 @@ static void put(bool *is_mended) {
     char *folder = NULL, path[512];
     snprintf(path, sizeof path, "%s", scratch_path(&scratch, "x.lathe"));
     if (intake_open(path, &intake, &err) || intake_begin(intake, &bundle, &err) ||
-        shelf_put(place, intake, bundle, &folder, is_mended, &err))
+        shelf_put(place, intake, bundle, &folder, NULL, is_mended, &err))
         fail_msg("%s", err.what);
     memcpy(id, bundle->id, sizeof id);
     assert_non_null(strstr(folder, id));
@@ -135,11 +135,11 @@ static void listed_and_removed(void **state) {
     assert_string_equal(list.items[0].name, "n");
     assert_int_equal(list.items[0].size, 4 + 3 + 7 + 2);
     shelf_finish(&list);
-    assert_int_equal(shelf_remove(place, id, &err), 0);
+    assert_int_equal(shelf_remove(place, id, NULL, &err), 0);
     assert_int_equal(shelf_read(place, &list, &err), 0);
     assert_int_equal(list.count, 0);
     shelf_finish(&list);
-    assert_int_equal(shelf_remove(place, id, &err), LATHE_ENOTFOUND);
+    assert_int_equal(shelf_remove(place, id, NULL, &err), LATHE_ENOTFOUND);
     assert_int_equal(shelf_sweep(place), 0);
 }
 
@@ -153,7 +153,8 @@ static void a_place_that_others_write_to_is_refused(void **state) {
     snprintf(path, sizeof path, "%s", scratch_path(&scratch, "open"));
     assert_int_equal(intake_open(scratch_path(&scratch, "x.lathe"), &intake, &err), 0);
     assert_int_equal(intake_begin(intake, &bundle, &err), 0);
-    assert_int_equal(shelf_put(path, intake, bundle, &folder, NULL, &err), LATHE_EPERM);
+    assert_int_equal(shelf_put(path, intake, bundle, &folder, NULL, NULL, &err),
+                     LATHE_EPERM);
     assert_null(folder);
     intake_close(intake);
 }

@@ -176,5 +176,40 @@ try 0 "$LATHE" store prune --all
 holds 'gone' test "$(stored)" = 0
 try 64 "$LATHE" store
 try 64 "$LATHE" store empty
+
+# One that somebody is at stays, and that is said; killed, he holds it no more.
+long='train.until=100000000ep callbacks=[] data.train={"use":"blobs","samples":320,"features":2} data.validation={"use":"blobs","samples":60,"features":2}'
+# held COMMAND…: it runs in $!, with the bundle
+held() {
+    "$LATHE" "$@" >held.out 2>&1 &
+    held=$!
+    wait_until flocked "$held"
+    try 0 "$LATHE" store prune --all
+    has out ': in use'
+    lacks out removed
+    touch -d '40 days ago' "$store"/sha256-*
+    try 0 "$LATHE" store prune
+    has out ": in use"
+    try 74 "$LATHE" store prune points
+    has err 'is in use'
+    has err 'help: wait for what runs it, or end that'
+    holds 'it stays' test "$(stored)" = 1
+    kill -9 "$held" && wait "$held" 2>/dev/null
+}
+# flocked PID: it holds the bundle
+flocked() { grep -q ":$(stat -c %i "$store"/sha256-* 2>/dev/null) " <(grep -s "FLOCK.* $1 " /proc/locks); }
+# shellcheck disable=SC2086
+held run x.lathe --run-dir held $long
+# shellcheck disable=SC2086
+try 75 "$LATHE" run x.lathe --run-dir cut --time-limit 1s $long
+held resume cut
+try 0 "$LATHE" run x.lathe --run-dir again-from --quiet train.until=2000ep 'callbacks=[]'
+held reproduce again-from
+rm held.out && mkfifo held.out && exec 9<>held.out # nobody reads: it waits
+# shellcheck disable=SC2086
+held explain x.lathe --calls 100000000ep $long
+exec 9<&-
+try 0 "$LATHE" store prune points
+holds 'gone' test "$(stored)" = 0
 reset
 verdict

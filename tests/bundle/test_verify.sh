@@ -8,8 +8,9 @@ try 0 "$LATHE" unpack right.lathe -o right
 try 0 "$LATHE" verify right.lathe
 has out 'ok: as far as can be told without loading it, this machine can run it'
 
-# another: a copy of what was unpacked, in ./new, to be changed
-another() { rm -rf new new.lathe && cp -r right new; }
+# another: a copy of what was unpacked to ./$from, in ./new, to be changed
+another() { rm -rf new new.lathe && cp -r "$from" new && chmod -R u+w new; }
+from=right
 # again: packed by hand, with the digests of what it holds now
 again() {
     local path size digest line
@@ -41,6 +42,12 @@ verify() {
     has out '"ok": false'
     holds 'nothing is left' test -z "$(compgen -G "${TMPDIR:-/tmp}/lathe-verify-*")"
 }
+# spoiled CODE CHANGE TEXT…: the same of a copy after this command in it
+spoiled() {
+    another
+    (cd new && eval "$2") || complain "cannot: $2"
+    verify "$1" "${@:3}"
+}
 export TMPDIR=$PWD/temporary
 mkdir temporary
 another
@@ -49,39 +56,29 @@ try 0 "$LATHE" verify new.lathe
 has out 'ok: as far as can be told without loading it, this machine can run it'
 
 # ---- the experiment ----
-another
-head -c 500 /dev/zero >new/experiment.json
-verify 65 'experiment.json'
-another
-sed -i 's/"hidden"/"hiden"/' new/experiment.json
-verify 65 'experiment.json: model' 'did you mean "hidden"?'
-another
-sed -i 's|"data/train.csv"|"../../../../../../../etc/passwd"|' new/experiment.json
-verify 65 'etc/passwd" is not among the files of the bundle' 'where: experiment.json: data.train.file'
-another
-sed -i 's|"data/train.csv"|"data/other.csv"|' new/experiment.json
-verify 65 'data/other.csv'
-another
-sed -i 's|"data/train.csv"|"data/held-out.csv"|' new/experiment.json
-verify 65 'says that "data/train.csv" is for data.train.file, which names data/held-out.csv'
+spoiled 65 'head -c 500 /dev/zero >experiment.json' 'experiment.json'
+spoiled 65 "sed -i 's/\"hidden\"/\"hiden\"/' experiment.json" \
+    'experiment.json: model' 'did you mean "hidden"?'
+spoiled 65 "sed -i 's|\"data/train.csv\"|\"../../../../../../../etc/passwd\"|' experiment.json" \
+    'etc/passwd" is not among the files of the bundle' 'where: experiment.json: data.train.file'
+spoiled 65 "sed -i 's|\"data/train.csv\"|\"data/other.csv\"|' experiment.json" 'data/other.csv'
+spoiled 65 "sed -i 's|\"data/train.csv\"|\"data/held-out.csv\"|' experiment.json" \
+    'says that "data/train.csv" is for data.train.file, which names data/held-out.csv'
 
 # ---- its plugins ----
-another
-head -c 20000 /dev/urandom >new/plugins/optimizer/adamw/adamw.so
-verify 69 'adamw.so' 'plugins/optimizer/adamw'
+adamw=plugins/optimizer/adamw
+libm=$(ldconfig -p | sed -n 's/.*libm.so.6 .*=> //p' | head -1)
+spoiled 69 'head -c 20000 /dev/urandom >$adamw/adamw.so' 'adamw.so' 'plugins/optimizer/adamw'
 holds 'told once' test "$("$LATHE" verify new.lathe 2>&1 | grep -c 'where: .*adamw.so')" = 1
-another
-: >new/plugins/optimizer/adamw/adamw.so
-verify 69 'adamw.so'
-another
-cp "$BUILD/plugins/optimizer/sgd/sgd.so" new/plugins/optimizer/adamw/adamw.so
-verify 65 '"name" is not what it is in the manifest that adamw.so carries'
-another
-echo '{}' >new/plugins/optimizer/adamw/plugin.json
-verify 65 'plugins/optimizer/adamw/plugin.json'
-another
-cp "$(ldconfig -p | sed -n 's/.*libm.so.6 .*=> //p' | head -1)" new/plugins/optimizer/adamw/adamw.so
-verify 69 'adamw.so'
+spoiled 69 ': >$adamw/adamw.so' 'adamw.so'
+spoiled 65 'cp "$BUILD/plugins/optimizer/sgd/sgd.so" $adamw/adamw.so' \
+    '"name" is not what it is in the manifest that adamw.so carries'
+spoiled 65 'echo "{}" >$adamw/plugin.json' 'plugins/optimizer/adamw/plugin.json'
+spoiled 69 'cp "$libm" $adamw/adamw.so' 'adamw.so'
+# It is called something else, or needs more than is said.
+spoiled 65 "sed -i '0,/\"version\": \"[^\"]*\"/s//\"version\": \"9.9\"/' bundle.json" 'and its manifest'
+spoiled 65 "sed -i 's/\"glibc\": \"[^\"]*\"/\"glibc\": \"2.2\"/' bundle.json" 'and bundle.json says 2.2'
+spoiled 65 "sed -i '/^    \"lib.*\.so/d' bundle.json" 'which bundle.json does not list'
 # One that is not there, neither in the list: the installed one would be taken.
 another
 rm -r new/plugins/optimizer
@@ -94,42 +91,27 @@ verify 69 'optimizer/adamw is used, and is not in the bundle' 'where: experiment
 try 0 "$LATHE" run new.lathe --run-dir partly
 lacks err 'used: model/mlp 1.0.0, optimizer'
 has err 'of those installed here: optimizer/adamw'
-# It is called something else.
-another
-sed -i '0,/"version": "[^"]*"/s//"version": "9.9"/' new/bundle.json
-verify 65 'and its manifest'
-# It needs more than is said.
-another
-sed -i 's/"glibc": "[^"]*"/"glibc": "2.2"/' new/bundle.json
-verify 65 'and bundle.json says 2.2'
-another
-sed -i '/^    "lib.*\.so/d' new/bundle.json
-verify 65 'which bundle.json does not list'
-
 # ---- what is run is the bundle's ----
-another
-head -c 20000 /dev/urandom >new/plugins/optimizer/adamw/adamw.so
-again
+spoiled 69 'head -c 20000 /dev/urandom >$adamw/adamw.so' 'adamw.so'
 try 69 "$LATHE" run new.lathe --run-dir never
 has err 'optimizer/adamw'
 has err 'of the bundle'
 holds 'nothing ran' test ! -e never
 
-# refused TEXT: by whatever would run it, too
+# refused CHANGE TEXT: by whatever would run it, too
 refused() {
-    verify 65 "$1"
+    spoiled 65 "$1" "$2"
     for command in 'run --run-dir never' explain validate reproduce; do
         # shellcheck disable=SC2086
         try 65 "$LATHE" $command new.lathe
-        has err "$1"
+        has err "$2"
         has err 'help: '
     done
     holds 'nothing ran' test ! -e never
 }
 for path in /etc/passwd ../../../../../../../../../../etc/passwd; do
-    another
-    sed -i "s|\"data/train.csv\"|\"$path\"|" new/experiment.json
-    refused 'etc/passwd" is not among the files of the bundle'
+    refused "sed -i 's|\"data/train.csv\"|\"$path\"|' experiment.json" \
+        'etc/passwd" is not among the files of the bundle'
 done
 # What the user names is the user's own.
 try 0 "$LATHE" validate new.lathe data.train.file=here/data/train.csv
@@ -137,12 +119,9 @@ try 0 "$LATHE" validate new.lathe 'data.train={"use":"blobs","samples":320,"feat
     'data.validation={"use":"blobs","samples":60,"features":2}'
 ln -s "$HOME" linked
 try 0 "$LATHE" validate right.lathe --store linked/through
-another
-sed -i 's|"data.train.file"|"data.train.file=/etc/passwd"|' new/bundle.json
-refused 'is no setting'
-another
-sed -i 's|"data.train.file"|"train.batch"|' new/bundle.json
-refused 'is for train.batch, which names no file'
+refused "sed -i 's|\"data.train.file\"|\"data.train.file=/etc/passwd\"|' bundle.json" 'is no setting'
+refused "sed -i 's|\"data.train.file\"|\"train.batch\"|' bundle.json" \
+    'is for train.batch, which names no file'
 
 # ---- weights, a checkpoint, and what came of a run ----
 try 0 "$LATHE" run here/points.json --quiet --run-dir run
@@ -150,36 +129,72 @@ try 0 "$LATHE" run here/points.json --quiet --run-dir wide 'model.hidden=[16]'
 try 0 "$LATHE" pack run -o state.lathe --with-checkpoint run
 try 0 "$LATHE" verify state.lathe
 try 0 "$LATHE" unpack state.lathe -o state
-# of_run: like another
-of_run() { rm -rf new && cp -r state new && chmod -R u+w new; }
-of_run
-cp here/data/train.csv new/checkpoint.safetensors
-verify 65 'where: checkpoint.safetensors'
-of_run
-cp wide/checkpoints/last.safetensors new/checkpoint.safetensors
-verify 65 'it is a checkpoint of another model' 'where: checkpoint.safetensors'
+from=state
+spoiled 65 'cp ../here/data/train.csv checkpoint.safetensors' 'where: checkpoint.safetensors'
+spoiled 65 'cp ../wide/checkpoints/last.safetensors checkpoint.safetensors' \
+    'it is a checkpoint of another model' 'where: checkpoint.safetensors'
 try 78 "$LATHE" run --from new.lathe --run-dir never
-of_run
-truncate -s -1 new/checkpoint.safetensors
-verify 65 'where: checkpoint.safetensors'
+spoiled 65 'truncate -s -1 checkpoint.safetensors' 'where: checkpoint.safetensors'
 for receipt in '{}' '{' '{"format": "lathe.receipt/1"}'; do
-    of_run
-    echo "$receipt" >new/receipt.json
-    verify 65 'where: receipt.json'
+    spoiled 65 "echo '$receipt' >receipt.json" 'where: receipt.json'
 done
-of_run
-echo >>new/metrics.jsonl
-verify 65 'it is not what receipt.json says' 'where: metrics.jsonl'
+spoiled 65 'echo >>metrics.jsonl' 'it is not what receipt.json says' 'where: metrics.jsonl'
+
+# What the digest in bundle.json is right of, and a run refuses: verify for the same reason.
+# flip FILE: a byte of its last tensor is another
+flip() { printf '\377' | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") - 1)) conv=notrunc status=none; }
+# resum FILE: its digest is that of what it holds now
+resum() {
+    local zeros digest
+    zeros=$(printf '%064d' 0)
+    LC_ALL=C sed -i "s/\"lathe.sha256\":\"[0-9a-f]*\"/\"lathe.sha256\":\"$zeros\"/" "$1"
+    digest=$(sha256sum <"$1")
+    LC_ALL=C sed -i "s/\"lathe.sha256\":\"$zeros\"/\"lathe.sha256\":\"${digest%% *}\"/" "$1"
+}
+# noted OLD NEW: another text in its header, which is what was saved, as it says
+noted() { LC_ALL=C sed -i "s/$1/$2/" checkpoint.safetensors && resum checkpoint.safetensors; }
+# unfit CHANGE TEXT: of a checkpoint
+unfit() {
+    spoiled 65 "$1" "$2" 'where: checkpoint.safetensors'
+    holds 'told once' test "$("$LATHE" verify new.lathe 2>&1 | grep -c 'where: ')" = 1
+    try 65 "$LATHE" run --from new.lathe --run-dir never
+    has err "${2/callback\//callbacks[0] }"
+}
+another
+(cd new && resum checkpoint.safetensors)
+holds 'it says what was saved' cmp -s new/checkpoint.safetensors state/checkpoint.safetensors
+unfit 'flip checkpoint.safetensors' 'its content was changed'
+unfit 'LC_ALL=C sed -i "s/\"lathe.sha256\":\"./&0/; s/\(\"lathe.sha256\":\"[0-9a-f]\{64\}\)./\1/" \
+    checkpoint.safetensors' 'its content was changed'
+unfit "LC_ALL=C sed -i 's/lathe.sha256/lathe.sha255/' checkpoint.safetensors" \
+    'it has no SHA-256 to be compared with: the note lathe.sha256 is not there'
+unfit "noted '\"lathe\":\"1 ' '\"lathe\":\"2 '" 'it was saved by another lathe: format 2 '
+unfit "noted '\"lathe\":\"1' '\"lathf\":\"1'" 'it is no checkpoint of a run: lathe is not there'
+unfit 'noted lathe.plugins lathe.plugims' 'it is no checkpoint of a run: lathe.plugins is not there'
+unfit 'noted lathe.loop lathe.pool' 'it is no checkpoint of a run: lathe.loop is not there'
+unfit 'flip checkpoint.safetensors && resum checkpoint.safetensors' \
+    'the state of callback/checkpoint'
+rm -rf never
+
+# Weights to begin from, with a digest or without one.
 sed 's|"model":|"start": { "weights": "../wide/checkpoints/last.safetensors" }, "model":|' \
     here/points.json >here/begun.json
 try 0 "$LATHE" pack here/begun.json 'model.hidden=[16]' -o begun.lathe
 try 0 "$LATHE" verify begun.lathe
-rm -rf new && try 0 "$LATHE" unpack begun.lathe -o new && chmod -R u+w new
-weights=$(find new -name last.safetensors)
-holds 'it is in the bundle' test -f "$weights"
-cp here/data/train.csv "$weights"
-verify 65 'where: experiment.json: start.weights'
-rm -rf new && rm -rf never
+try 0 "$LATHE" unpack begun.lathe -o begun
+from=begun
+weights=data/last.safetensors
+spoiled 65 'cp ../here/data/train.csv $weights' 'where: experiment.json: start.weights'
+spoiled 65 'flip $weights' 'where: experiment.json: start.weights' 'its content was changed'
+try 65 "$LATHE" run new.lathe --run-dir never
+has err 'its content was changed'
+another
+LC_ALL=C sed -i 's/lathe.sha256/lathe.sha255/' "new/$weights"
+again
+try 0 "$LATHE" verify new.lathe
+try 0 "$LATHE" run new.lathe --run-dir without --quiet
+from=right
+rm -rf never
 
 # ---- what a terminal would obey ----
 another

@@ -58,6 +58,46 @@ has err 'help: no blanks around the = of path=value'
 try 64 "$LATHE" run small.json 'optimizer.lr =0.1'
 has err 'help: no blanks around the = of path=value'
 
+# The setting that was meant, of those that the file has; whatever command it is.
+for command in run explain validate pack; do
+    while read -r meant words; do
+        # shellcheck disable=SC2086
+        try 64 "$LATHE" $command small.json $words
+        has err "help: did you mean \"$meant\"? An override is path=value"
+    done <<'END'
+optimizer.lr=VALUE lr
+optimizer.lr=0.1 lr 0.1
+optimizer.lr=0.1 optimizer.lr 0.1
+optimizer.lr=VALUE optimiser.lr
+train.batch=VALUE batsh seed=1
+seed=3 sed 3
+data.train.samples=VALUE Samples
+END
+    for word in nothing-like-it 0.1 '' -; do
+        try 64 "$LATHE" $command small.json "$word"
+        has err "\"$word\" is one too many"
+        has err 'help: an override is path=value: optimizer.lr=0.01'
+    done
+done
+try 64 "$LATHE" run none.json lr
+has err 'help: an override is path=value: optimizer.lr=0.01'
+cp small.json other.json
+try 64 "$LATHE" run small.json other.json
+has err 'help: "lathe help run" shows how it is used'
+rm other.json
+# A command that takes none says so, and a file may be called like one.
+for command in verify unpack inspect help plugins; do
+    try 64 "$LATHE" $command none optimizer.lr=1
+    has err 'only one is taken: "optimizer.lr=1" is one too many'
+    has err "where: command line of \"$command\""
+done
+for command in verify unpack; do
+    try 66 "$LATHE" $command a=b.lathe
+    has err 'a=b.lathe'
+done
+try 64 "$LATHE" store list optimizer.lr=1
+has err '"optimizer.lr=1" is one too many'
+
 # A wrong command line is told to a machine too, wherever --json stands.
 try 64 "$LATHE" run small.json --foo --json
 has out '{"event":"error","exit_code":64,"message":"unknown flag \"--foo\""'
