@@ -174,7 +174,8 @@ static void check_list(const struct json *schema, const struct json *value,
 static struct json *list_branches(const struct json *branches, const char *key) {
     struct json *list = json_make_list();
     for (size_t i = 0; i < json_size(branches); i++)
-        json_push(list, json_clone(options_branch_const(json_at(branches, i), key)));
+        list = json_append(list,
+                           json_clone(options_branch_const(json_at(branches, i), key)));
     return list;
 }
 
@@ -191,9 +192,7 @@ static void check_branches(const struct json *branches, struct json *value,
     }
     char member[OPTIONS_PATH_BYTES];
     options_member(member, path, key);
-    struct json *list = list_branches(branches, key);
-    struct json *choice = json_make_map();
-    json_put(choice, "enum", list);
+    struct json *choice = JSON_MAP_OF({"enum", list_branches(branches, key)});
     if (told)
         options_fail_choice(json_get(choice, "enum"), told, member, check);
     else

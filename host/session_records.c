@@ -104,23 +104,21 @@ static size_t count_files(const lathe_session *s) {
     return count;
 }
 
-static bool put_notes(const struct plugin *plugin, struct json *notes) {
-    bool is_whole =
-        !plugin->notes || json_put(notes, plugin->use->path, json_clone(plugin->notes));
-    for (size_t i = 0; is_whole && i < plugin->use->nested_count; i++)
-        is_whole = put_notes(&plugin->nested[i], notes);
-    return is_whole;
+static struct json *add_notes(struct json *notes, const struct plugin *plugin) {
+    if (plugin->notes)
+        notes = json_add(notes, plugin->use->path, json_clone(plugin->notes));
+    for (size_t i = 0; i < plugin->use->nested_count; i++)
+        notes = add_notes(notes, &plugin->nested[i]);
+    return notes;
 }
 
 /* What the plugins say of how they work, by where they stand in the experiment. */
 static struct json *list_notes(lathe_session *s) {
     struct json *notes = json_make_map();
     const struct plugin *plugin;
-    bool is_whole = notes != NULL;
-    for (int64_t i = 0; is_whole && (plugin = session_plugin_at(s, i)) != NULL; i++)
-        is_whole = put_notes(plugin, notes);
-    if (!is_whole) json_close(notes);
-    return is_whole ? notes : NULL;
+    for (int64_t i = 0; (plugin = session_plugin_at(s, i)) != NULL; i++)
+        notes = add_notes(notes, plugin);
+    return notes;
 }
 
 static lathe_status begin_environment(lathe_session *s) {

@@ -116,13 +116,10 @@ static void add_page(const struct bundle *bundle, const struct signature *signat
 static void add_json(const struct bundle *bundle, const struct signature *signature,
                      const struct json *experiment, struct text *text) {
     struct json *root = json_clone(bundle->root);
-    const bool is_whole = root && json_put(root, "id", json_make_text(bundle->id)) &&
-                          json_put(root, "signature", signature_json(signature)) &&
-                          json_put(root, "experiment", json_clone(experiment));
-    if (is_whole) json_write(root, text, 2);
-    text_add(text, "\n");
-    if (!is_whole) text->is_broken = true;
-    json_close(root);
+    root = json_add(root, "id", json_make_text(bundle->id));
+    root = json_add(root, "signature", signature_json(signature));
+    root = json_add(root, "experiment", json_clone(experiment));
+    json_write_document(root, text, 2);
 }
 
 lathe_status bundle_page_print(const char *path, int is_json, struct error *err) {

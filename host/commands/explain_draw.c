@@ -6,9 +6,8 @@
 
 struct drawing {
     const struct json *plan;
-    struct json *lines;
+    struct json *lines; /* NULL: out of memory */
     int depth;
-    bool is_broken;
 };
 
 const struct json *explain_value(const struct json *plan, const char *path) {
@@ -29,14 +28,13 @@ void explain_add_durations(const struct json *durations, struct text *text) {
 /* Takes what the texts hold. */
 static void add(struct drawing *d, const char *call, struct text *who,
                 struct text *note) {
-    struct json *line = json_make_map();
-    if (!line || !json_put(line, "depth", json_make_whole(d->depth)) ||
-        !json_put(line, "call", json_make_text(call)) ||
-        !json_put(line, "who", json_make_text(who && who->data ? who->data : "")) ||
-        !json_put(line, "note", json_make_text(note && note->data ? note->data : "")))
-        d->is_broken = true;
-    if ((who && who->is_broken) || (note && note->is_broken)) d->is_broken = true;
-    if (!json_push(d->lines, line)) d->is_broken = true;
+    const bool is_whole = !(who && who->is_broken) && !(note && note->is_broken);
+    struct json *line = JSON_MAP_OF(
+        {"depth", json_make_whole(d->depth)}, {"call", json_make_text(call)},
+        {"who", json_make_text(who && who->data ? who->data : "")},
+        {"note", json_make_text(note && note->data ? note->data : "")});
+    d->lines = json_append(d->lines, line);
+    if (!is_whole) d->lines = json_append(d->lines, NULL);
     if (who) text_finish(who);
     if (note) text_finish(note);
 }
@@ -251,19 +249,12 @@ static void epoch(struct drawing *d) {
     d->depth--;
 }
 
-static struct json *finish(struct drawing *d) {
-    if (!d->is_broken) return d->lines;
-    json_close(d->lines);
-    return NULL;
-}
-
 struct json *explain_draw(const struct json *plan) {
     struct drawing d = {.plan = plan, .lines = json_make_list()};
     struct text note = {0};
-    if (!d.lines) return NULL;
     fire(&d, "run_begin");
     epoch(&d);
-    if (number(plan, "stage") < number(plan, "stages")) return finish(&d);
+    if (number(plan, "stage") < number(plan, "stages")) return d.lines;
     text_add(&note, "the last whole step");
     host(&d, "save", &note);
     save(&d, false);
@@ -271,5 +262,5 @@ struct json *explain_draw(const struct json *plan) {
     text_add(&note, "once, unless told to stop");
     visit(&d, "test", &note);
     fire(&d, "run_end");
-    return finish(&d);
+    return d.lines;
 }
