@@ -39,6 +39,10 @@ lathe_status plan_turn(lathe_session *s, const struct duration *length,
     return status;
 }
 
+void plan_hide_directory(lathe_session *s) {
+    s->hides_directory = true;
+}
+
 const struct ring *plan_ring(const lathe_session *s) {
     return s->ring;
 }

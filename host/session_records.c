@@ -240,8 +240,10 @@ static void log_metrics(const lathe_session *s, struct text *line) {
     }
 }
 
-/* As somebody would type it: relative, where the directory is below the present one. */
-static const char *shown_path(const char *path) {
+/* The run as somebody would type it: relative, where its directory is below the present
+ * one. NULL: nobody can go on with it. */
+static const char *shown_directory(const lathe_session *s) {
+    const char *path = s->hides_directory ? NULL : rundir_path(s->rundir);
     char here[4096];
     if (!path || !getcwd(here, sizeof here)) return path;
     const size_t length = strlen(here);
@@ -250,7 +252,7 @@ static const char *shown_path(const char *path) {
 }
 
 static void log_end(lathe_session *s) {
-    const char *run = shown_path(rundir_path(s->rundir));
+    const char *run = shown_directory(s);
     struct text line = {0};
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
@@ -265,7 +267,7 @@ static void log_end(lathe_session *s) {
 
 /* What can be done, where nothing better was said. */
 static void help_to_resume(lathe_session *s) {
-    const char *run = shown_path(rundir_path(s->rundir));
+    const char *run = shown_directory(s);
     const char *last = s->checkpoints ? checkpoints_last(s->checkpoints) : NULL;
     if (!run || s->err.help[0]) return;
     if (access(run, F_OK))

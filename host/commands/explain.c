@@ -36,7 +36,8 @@ static void take_call(void *context, const char *line) {
 
 static void take_log(void *context, int32_t level, const char *text) {
     (void)context;
-    if (level == LATHE_LOG_WARNING) fprintf(stderr, "lathe: warning: %s\n", text);
+    if (level == LATHE_LOG_WARNING)
+        fprintf(stderr, "%s%s\n", command_log_prefix(level), text);
 }
 
 static int turn(struct explaining *e, struct error *err) {

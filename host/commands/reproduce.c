@@ -235,7 +235,7 @@ static void write_verdict(const struct reproduction *r, const struct json *repor
 
 static void write_json(const struct reproduction *r, const struct json *report,
                        bool is_identical, struct text *text) {
-    const char *again = fresh_directory_removed(&r->fresh) ? NULL : r->fresh.path;
+    const char *again = fresh_directory_is_temporary(&r->fresh) ? NULL : r->fresh.path;
     struct json *root = JSON_MAP_OF({"identical", json_make_truth(is_identical)},
                                     {"run", json_make_text(r->original.name)},
                                     {"again", json_make_text(again)},
@@ -282,7 +282,7 @@ static int judge(struct reproduction *r, struct error *err) {
 static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
     struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
-                        .removed = fresh_directory_removed(&r->fresh),
+                        .is_temporary = fresh_directory_is_temporary(&r->fresh),
                         .verbosity = r->verbosity,
                         .run = again_run,
                         .run_context = &r->again};
