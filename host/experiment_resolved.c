@@ -23,8 +23,10 @@ size_t experiment_index(const struct json *list, const char *part, bool is_callb
     return index < count ? index : count;
 }
 
-struct json *experiment_value(struct json *root, const char *path,
-                              struct text *canonical) {
+/* The value at an override path, borrowed; NULL: not there. *canonical, which may be
+ * NULL, gets the path with callbacks by index. */
+static struct json *find_value(struct json *root, const char *path,
+                               struct text *canonical) {
     char *copy = text_copy(path), *rest = copy;
     const char *outer = ""; /* the key right around, if that is one of the file's */
     struct json *value = copy ? root : NULL;
@@ -62,7 +64,7 @@ static bool is_within(const char *path, const char *outer) {
 
 /* Who wrote what stands at a place of the file, overrides included. */
 static const char *origin_at(const struct experiment *whole, const char *place) {
-    const bool is_given = experiment_value(whole->given, place, NULL) != NULL;
+    const bool is_given = find_value(whole->given, place, NULL) != NULL;
     /* What is neither overridden nor given is the rest of a default list, one item of
      * which was overridden. */
     const char *origin = is_given ? "file" : "default";
@@ -82,10 +84,10 @@ static char *find_place(const struct experiment *e, const struct experiment *who
     struct text place = {0};
     struct json *root =
         whole->staged && is_within(path, "stages") ? whole->staged : e->written;
-    if (!experiment_value(root, path, &place)) text_finish(&place);
+    if (!find_value(root, path, &place)) text_finish(&place);
     if (!place.data || root == whole->staged || !whole->staged) return place.data;
     char *inner = text_make("stages.%zu.%s", e->stage, place.data);
-    if (inner && experiment_value(whole->staged, inner, NULL)) {
+    if (inner && find_value(whole->staged, inner, NULL)) {
         text_finish(&place);
         return inner;
     }

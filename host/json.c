@@ -153,6 +153,19 @@ struct json *json_get(const struct json *map, const char *key) {
     return map ? wrap(json_object_get(unwrap(map), key)) : NULL;
 }
 
+bool json_holds(const struct json *list, const char *text) {
+    for (size_t i = 0; i < json_size(list); i++)
+        if (!strcmp(json_text(json_at(list, i)), text)) return true;
+    return false;
+}
+
+struct json *json_find(const struct json *list, const char *key, const char *text) {
+    for (size_t i = 0; i < json_size(list); i++)
+        if (!strcmp(json_text(json_get(json_at(list, i), key)), text))
+            return json_at(list, i);
+    return NULL;
+}
+
 static bool same_number(const struct json *a, const struct json *b) {
     if (json_is_integer(unwrap(a)) && json_is_integer(unwrap(b)))
         return json_whole(a) == json_whole(b);

@@ -37,12 +37,6 @@ bool options_is_type(const struct json *value, const char *type) {
            (strcmp(type, "integer") == 0 && json_is_whole(value));
 }
 
-bool options_lists(const struct json *list, const char *text) {
-    for (size_t i = 0; i < json_size(list); i++)
-        if (strcmp(json_text(json_at(list, i)), text) == 0) return true;
-    return false;
-}
-
 /* ---- objects ---- */
 
 const struct json *options_branch_const(const struct json *branch, const char *key) {
@@ -115,7 +109,7 @@ static void complete(const struct members *members, const char *key,
         return;
     }
     bool is_required = members->owner ? !json_truth(json_get(schema, "optional"))
-                                      : options_lists(members->required, key);
+                                      : json_holds(members->required, key);
     if (!value && is_required) fail_missing(schema, key, path, check);
 }
 

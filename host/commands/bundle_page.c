@@ -52,8 +52,9 @@ static lathe_status read_all(struct intake *intake, const char *path,
 
 /* ---- for people ---- */
 
-void bundle_page_add_files(const char *title, const struct bundle_file *files,
-                           size_t count, struct text *text) {
+/* "path  size  SHA-256", a line each, under a title; nothing for none. */
+static void add_files(const char *title, const struct bundle_file *files, size_t count,
+                      struct text *text) {
     int width = 0;
     for (size_t i = 0; i < count; i++)
         if ((int)strlen(files[i].path) > width) width = (int)strlen(files[i].path);
@@ -102,9 +103,8 @@ static void add_page(const struct bundle *bundle, const struct signature *signat
         text_format(text, "  %s/%s %s%s%s\n", plugin->kind, plugin->name,
                     plugin->version, *plugin->license ? ", " : "", plugin->license);
     }
-    bundle_page_add_files("files", bundle->files, bundle->file_count, text);
-    bundle_page_add_files("data that is not in it", bundle->outside,
-                          bundle->outside_count, text);
+    add_files("files", bundle->files, bundle->file_count, text);
+    add_files("data that is not in it", bundle->outside, bundle->outside_count, text);
     text_add(text, "\nexperiment\n");
     json_write(experiment, text, 2);
     text_add(text, "\n");

@@ -125,7 +125,7 @@ void side_finish(struct side *side) {
 
 /* ---- weights ---- */
 
-static const struct json *find_step(const struct json *list, int64_t step) {
+const struct json *compare_find_step(const struct json *list, int64_t step) {
     for (size_t i = 0; i < json_size(list); i++)
         if (json_whole(json_get(json_at(list, i), "step")) == step)
             return json_at(list, i);
@@ -139,7 +139,8 @@ static struct json *compare_weights(const struct side *a, const struct side *b,
     for (size_t i = 0; i < json_size(list); i++) {
         const struct json *one = json_at(list, i);
         const int64_t step = json_whole(json_get(one, "step"));
-        const struct json *other = find_step(json_get(b->receipt, "checkpoints"), step);
+        const struct json *other =
+            compare_find_step(json_get(b->receipt, "checkpoints"), step);
         if (!other || (scope.steps >= 0 && step > scope.steps)) continue;
         if (json_same(json_get(one, "sha256"), json_get(other, "sha256"))) {
             json_push(compared, json_make_whole(step));

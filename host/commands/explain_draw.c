@@ -11,11 +11,7 @@ struct drawing {
 };
 
 const struct json *explain_value(const struct json *plan, const char *path) {
-    const struct json *values = json_get(plan, "values");
-    for (size_t i = 0; i < json_size(values); i++)
-        if (!strcmp(json_text(json_get(json_at(values, i), "path")), path))
-            return json_get(json_at(values, i), "value");
-    return NULL;
+    return json_get(json_find(json_get(plan, "values"), "path", path), "value");
 }
 
 void explain_add_durations(const struct json *durations, struct text *text) {
@@ -40,11 +36,7 @@ static void add(struct drawing *d, const char *call, struct text *who,
 }
 
 static const struct json *plugin_at(const struct drawing *d, const char *path) {
-    const struct json *plugins = json_get(d->plan, "plugins");
-    for (size_t i = 0; i < json_size(plugins); i++)
-        if (!strcmp(json_text(json_get(json_at(plugins, i), "path")), path))
-            return json_at(plugins, i);
-    return NULL;
+    return json_find(json_get(d->plan, "plugins"), "path", path);
 }
 
 static void call(struct drawing *d, const char *function, const char *path,
@@ -55,10 +47,7 @@ static void call(struct drawing *d, const char *function, const char *path,
 }
 
 static bool is_subscribed(const struct json *plugin, const char *point) {
-    const struct json *points = json_get(plugin, "points");
-    for (size_t i = 0; i < json_size(points); i++)
-        if (!strcmp(json_text(json_at(points, i)), point)) return true;
-    return false;
+    return json_holds(json_get(plugin, "points"), point);
 }
 
 static void add_name(struct text *who, const struct json *plugin, const char *key) {
