@@ -249,6 +249,32 @@ bool file_is_same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* Takes `path`; NULL at the top, or without memory. */
+static char *go_up(char *path) {
+    char *above = path ? path_directory(path) : NULL;
+    if (above && !strcmp(above, path)) {
+        free(above);
+        above = NULL;
+    }
+    free(path);
+    return above;
+}
+
+bool file_is_inside(const char *path, const char *directory) {
+    struct stat outer, info;
+    char *real = NULL;
+    if (stat(directory, &outer) || !S_ISDIR(outer.st_mode)) return false;
+    for (char *at = text_copy(path); at; at = real ? NULL : go_up(at)) {
+        real = realpath(at, NULL);
+        if (real) free(at);
+    }
+    while (real && !(stat(real, &info) == 0 && file_is_same(&info, &outer)))
+        real = go_up(real);
+    const bool is_found = real;
+    free(real);
+    return is_found;
+}
+
 int file_compare_entries(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
