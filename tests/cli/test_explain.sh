@@ -118,6 +118,23 @@ try 0 run small.json train.until=1step --trace pipe
 wait $!
 has all 'optimizer                step'
 
+# ---- whole numbers, to the last of 64 bits ----
+for count in 9007199254740993 9223372036854775807; do
+    try 0 explain small.json data.train.samples=$count
+    has out "samples       $count train"
+    has out "data.train.samples                      $count"
+done
+try 78 explain small.json \
+    'data.train={"use":"subset","of":{"use":"blobs","samples":9},"range":[0,9223372036854775807]}'
+has err 'range: [0, 9223372036854775807] is not a part of the 9 samples'
+try 78 explain small.json data.train.samples=9223372036854775808
+has err 'help: 9223372036854775808 does not fit into 64 bits'
+try 78 run small.json train.until=9007199254740993step
+has err 'help: less than 9007199254740992 epochs, steps, samples or seconds'
+try 0 explain small.json train.batch=9223372036854775807 train.accumulate=9223372036854775807 \
+    train.until=5000sample
+has out 'run           16 steps at most'
+
 # ---- for people ----
 try 0 explain big.json
 is_empty err
