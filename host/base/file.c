@@ -179,7 +179,7 @@ static lathe_status write_aside(const char *aside, const char *path, const void 
     int fd =
         file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
-        return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+        return fail(err, error_from_create(errno), "cannot create \"%.400s\": %s", path,
                     strerror(errno));
     lathe_status status = file_write(fd, bytes, count, path, err);
     bool is_synced = !status && (!is_durable || fsync(fd) == 0);
@@ -199,8 +199,8 @@ static lathe_status replace(const char *path, const void *bytes, size_t count,
     unlink(aside); /* of a thread of that number that is no more */
     lathe_status status = write_aside(aside, path, bytes, count, is_durable, err);
     if (!status && rename(aside, path))
-        status = fail(err, LATHE_ECREATE, "cannot replace \"%.400s\": %s", path,
-                      strerror(errno));
+        status = fail(err, error_from_create(errno), "cannot replace \"%.400s\": %s",
+                      path, strerror(errno));
     if (status)
         unlink(aside);
     else if (is_durable)

@@ -32,7 +32,8 @@ static lathe_status stage(const struct original *original,
     char *beside = path_directory(run ? run : "./bundle");
     lathe_status status = beside ? stage_in(beside, fresh, err)
                                  : fail(err, LATHE_ENOMEM, "no memory for a path");
-    if (status == LATHE_ECREATE) status = stage_in(file_temporary(), fresh, err);
+    if (status == LATHE_ECREATE || status == LATHE_EPERM)
+        status = stage_in(file_temporary(), fresh, err);
     free(beside);
     free(run);
     return status;

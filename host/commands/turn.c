@@ -119,6 +119,7 @@ static int judge_output(struct turn *turn, int code) {
     }
     print_end(turn, "failed");
     if (!turn->output_error) return code;
+    output_give_up();
     fail(&error, LATHE_EIO, "cannot write to standard output: %s",
          strerror(turn->output_error));
     command_print_error(&error);
