@@ -22,8 +22,11 @@ static void catch (int number) {
 
 static void catch_signals(void (*handler)(int)) {
     const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+    struct sigaction before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); /* nohup is obeyed */
 }
 
 /* Rows of predictions take the place of none of the data, and no run gets them. */
@@ -87,7 +90,7 @@ static int predict(struct visit *visit, struct sheet *sheet, struct error *err) 
 
 int command_predict(int argc, char **argv) {
     struct visit visit = {0};
-    struct sheet sheet = {.fd = -1};
+    struct sheet sheet = SHEET_NONE;
     const struct flag flags[] = {{"-o", "FILE", .value = &sheet.path},
                                  {"--output", "NAME", .value = &sheet.output},
                                  VISIT_FLAGS(visit)};
