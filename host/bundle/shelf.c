@@ -136,7 +136,9 @@ static lathe_status unpack_to(const char *place, const char *folder,
     if (!status) status = fill(&unpacking, place, intake, bundle, true, err);
     if (!status) status = give_name(&unpacking.staging, place, folder, err);
     close_unpacking(&unpacking);
-    if (status == LATHE_ECREATE || status == LATHE_EIO || status == LATHE_EPERM)
+    if (status == LATHE_EPERM && err && !err->help[0])
+        error_help(err, "unpack elsewhere: --store DIR");
+    if (status == LATHE_ECREATE || status == LATHE_EIO)
         error_help(err, "make room (\"lathe store prune\"), or unpack elsewhere: "
                         "--store DIR");
     return status;

@@ -96,7 +96,7 @@ if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
     chown -R 65534 theirs
     try 0 "${someone[@]}" HOME="$PWD/theirs" "$LATHE" validate x.lathe
     mkdir -m 755 empty
-    try 73 "${someone[@]}" HOME="$PWD/empty" "$LATHE" validate x.lathe
+    try 77 "${someone[@]}" HOME="$PWD/empty" "$LATHE" validate x.lathe
     has err '--store DIR'
     holds 'nothing' test -z "$(find empty -mindepth 1)"
     chmod -R u+w theirs
