@@ -70,6 +70,23 @@ struct plugin *session_plugin_at(lathe_session *s, int64_t i);
 void session_free_services(lathe_session *s);
 void session_quiet_blas(void *context, int worker); /* for workers_run */
 
+/* ---- session_fields.c ---- */
+
+/* Can this be a field, after the `count` that are there? For data and for outputs. */
+lathe_status session_check_field(const lathe_field *fields, int64_t count,
+                                 const lathe_field *field, struct error *err);
+/* Copies what a plugin declared, of whatever size; false: out of memory. */
+bool session_copy_field(const lathe_field *from, lathe_field *to);
+void session_finish_field(lathe_field *field);
+/* Of the same name, type and shape? */
+bool session_is_same_field(const lathe_field *a, const lathe_field *b);
+/* Validation and test are read into the same buffers, and judged by the same model:
+ * the fields of `set` have to be those of `train`. Where only outputs are wanted the
+ * last may be missing. */
+lathe_status session_check_same_fields(const struct data_set *train,
+                                       const struct data_set *set, bool is_for_outputs,
+                                       struct error *err);
+
 /* ---- session_data.c ---- */
 
 lathe_status session_compose_data(lathe_session *s);
@@ -78,11 +95,6 @@ void session_decompose_data(lathe_session *s);
  * fields, such as labels, may be missing. */
 lathe_status session_open_data(lathe_session *s, enum split split,
                                const struct use *use, bool is_for_outputs);
-/* Can this be a field, after the `count` that are there? For data and for outputs. */
-lathe_status session_check_field(const lathe_field *fields, int64_t count,
-                                 const lathe_field *field, struct error *err);
-/* Of the same name, type and shape? */
-bool session_is_same_field(const lathe_field *a, const lathe_field *b);
 /* Makes room for a micro-batch and its slices, once the model is there. */
 lathe_status session_make_buffers(lathe_session *s);
 void session_free_buffers(lathe_session *s);
