@@ -92,7 +92,6 @@ void checkpoints_digest(struct safetensor *tensors, size_t count, char hex[DIGES
 /* Steps of the checkpoints that a run's directory has, newest first; free(*steps). */
 lathe_status checkpoints_steps(const char *run, int64_t **steps, size_t *count,
                                struct error *err);
-char *checkpoints_path(const char *run, int64_t step); /* the caller's */
 /* That digest of one of them, from its note, or from all that is in it. The file is not
  * verified. */
 lathe_status checkpoints_weights(const char *run, int64_t step, char hex[DIGEST_HEX],

@@ -84,7 +84,7 @@ static lathe_status digest_all(const struct safetensors *file, char hex[DIGEST_H
     return status;
 }
 
-char *checkpoints_path(const char *run, int64_t step) {
+static char *make_path(const char *run, int64_t step) {
     char name[CHECKPOINT_NAME];
     checkpoints_name(step, name);
     return text_make("%s/checkpoints/%s", run, name);
@@ -93,7 +93,7 @@ char *checkpoints_path(const char *run, int64_t step) {
 lathe_status checkpoints_weights(const char *run, int64_t step, char hex[DIGEST_HEX],
                                  struct error *err) {
     struct safetensors *file = NULL;
-    char *path = checkpoints_path(run, step);
+    char *path = make_path(run, step);
     if (!path) return fail(err, LATHE_ENOMEM, "no memory to look at a checkpoint");
     lathe_status status = safetensors_open(path, &file, err);
     if (!status) {

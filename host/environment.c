@@ -28,8 +28,7 @@ struct data_file {
 
 struct environment {
     struct rundir *rundir;
-    struct json *root; /* what environment.json holds */
-    bool is_broken;    /* out of memory on the way to it */
+    struct json *root; /* what environment.json holds; NULL: out of memory */
     struct data_file *files;
     size_t file_count;
     volatile int is_cancelled;
@@ -37,22 +36,10 @@ struct environment {
     pthread_t thread;
 };
 
-/* Puts a value in, which is taken over. */
-static void put(struct environment *environment, struct json *map, const char *name,
-                struct json *value) {
-    if (!json_put(map, name, value)) environment->is_broken = true;
-}
-
-static void put_text(struct environment *environment, struct json *map,
-                     const char *name, const char *value) {
-    put(environment, map, name, json_make_text(value));
-}
-
 /* ---- what is known at once ---- */
 
 /* Of the instruction sets, those that choose between kernels. */
-static void push_flags(struct environment *environment, struct json *list,
-                       char *flags) {
+static struct json *append_flags(struct json *list, char *flags) {
     static const char *const telling[] = {
         "sse4_2",   "avx",      "avx2",        "fma",         "f16c",     "avx512f",
         "avx512bw", "avx512vl", "avx512_vnni", "avx512_bf16", "amx_tile", "amx_bf16",
@@ -61,62 +48,66 @@ static void push_flags(struct environment *environment, struct json *list,
     for (char *flag = strtok_r(flags, ": \n", &rest); flag;
          flag = strtok_r(NULL, ": \n", &rest))
         for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
-            if (strcmp(flag, telling[i]) == 0 && !json_push(list, json_make_text(flag)))
-                environment->is_broken = true;
+            if (strcmp(flag, telling[i]) == 0)
+                list = json_append(list, json_make_text(flag));
+    return list;
 }
 
 /* Only the first processor of /proc/cpuinfo is read: a big machine has hundreds. */
-static void put_processor(struct environment *environment) {
-    struct json *cpu = json_make_map(), *flags = json_make_list();
+static struct json *describe_processor(void) {
+    struct json *model = json_make_text(NULL), *flags = json_make_list();
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[8192];
-    put_text(environment, cpu, "model", NULL);
-    put(environment, cpu, "cores", json_make_whole(workers_cores()));
     while (file && fgets(line, sizeof line, file) && line[0] != '\n') {
         char *value = line + strcspn(line, ":");
         line[strcspn(line, "\n")] = '\0';
-        if (strncmp(line, "model name", 10) == 0)
-            put_text(environment, cpu, "model", value + strspn(value, ": "));
+        if (strncmp(line, "model name", 10) == 0) {
+            json_close(model);
+            model = json_make_text(value + strspn(value, ": "));
+        }
         if (strncmp(line, "flags", 5) == 0 || strncmp(line, "Features", 8) == 0)
-            push_flags(environment, flags, value);
+            flags = append_flags(flags, value);
     }
     if (file) fclose(file);
-    put(environment, cpu, "flags", flags);
-    put(environment, environment->root, "cpu", cpu);
+    return JSON_MAP_OF({"model", model}, {"cores", json_make_whole(workers_cores())},
+                       {"flags", flags});
 }
 
-static void put_plugins(struct environment *environment,
-                        const struct environment_plugin *plugins, size_t count) {
+static struct json *list_plugins(const struct environment_plugin *plugins,
+                                 size_t count) {
     struct json *list = json_make_list();
     for (size_t i = 0; i < count; i++) {
-        struct json *map = json_make_map();
-        const char *library = plugins[i].library, *digest = plugins[i].digest;
-        put_text(environment, map, "kind", plugins[i].kind);
-        put_text(environment, map, "name", plugins[i].name);
-        put_text(environment, map, "version", plugins[i].version);
-        put_text(environment, map, "library", *library ? path_name(library) : NULL);
-        put_text(environment, map, "sha256", *digest ? digest : NULL);
-        if (!json_push(list, map)) environment->is_broken = true;
+        const struct environment_plugin *plugin = &plugins[i];
+        const char *library = *plugin->library ? path_name(plugin->library) : NULL;
+        const char *digest = *plugin->digest ? plugin->digest : NULL;
+        list =
+            json_append(list, JSON_MAP_OF({"kind", json_make_text(plugin->kind)},
+                                          {"name", json_make_text(plugin->name)},
+                                          {"version", json_make_text(plugin->version)},
+                                          {"library", json_make_text(library)},
+                                          {"sha256", json_make_text(digest)}));
     }
-    put(environment, environment->root, "plugins", list);
+    return list;
 }
 
-static void put_head(struct environment *environment, const char *blas) {
-    struct json *root = environment->root;
+static struct json *describe_kernel(void) {
     struct utsname name;
-    char abi[16], kernel[3 * sizeof name.release] = "unknown";
-    snprintf(abi, sizeof abi, "1.%u", LATHE_ABI_MINOR);
+    char kernel[3 * sizeof name.release] = "unknown";
     if (!uname(&name))
         snprintf(kernel, sizeof kernel, "%s %s %s", name.sysname, name.release,
                  name.machine);
-    put_text(environment, root, "lathe", LATHE_VERSION);
-    put_text(environment, root, "abi", abi);
-    put_text(environment, root, "compiler", COMPILER);
-    put_text(environment, root, "kernel", kernel);
-    snprintf(kernel, sizeof kernel, "glibc %s", gnu_get_libc_version());
-    put_text(environment, root, "libc", kernel);
-    put_processor(environment);
-    put_text(environment, root, "blas", blas);
+    return json_make_text(kernel);
+}
+
+static struct json *describe_host(const char *blas) {
+    char abi[16], libc[64];
+    snprintf(abi, sizeof abi, "1.%u", LATHE_ABI_MINOR);
+    snprintf(libc, sizeof libc, "glibc %s", gnu_get_libc_version());
+    return JSON_MAP_OF({"lathe", json_make_text(LATHE_VERSION)},
+                       {"abi", json_make_text(abi)},
+                       {"compiler", json_make_text(COMPILER)},
+                       {"kernel", describe_kernel()}, {"libc", json_make_text(libc)},
+                       {"cpu", describe_processor()}, {"blas", json_make_text(blas)});
 }
 
 /* ---- data ---- */
@@ -130,32 +121,33 @@ static char *hide_home(const char *path) {
     return is_under ? text_make("~%s", path + length) : text_copy(path);
 }
 
-static void put_files(struct environment *environment) {
+static struct json *describe_file(const struct data_file *file) {
+    struct stat info;
+    char *shown = hide_home(file->path);
+    struct json *map = JSON_MAP_OF({"path", json_make_text(shown)});
+    free(shown);
+    if (stat(file->path, &info) == 0)
+        map = json_add(map, "size", json_make_whole(info.st_size));
+    map =
+        json_add(map, "sha256", json_make_text(file->digest[0] ? file->digest : NULL));
+    return file->error ? json_add(map, "error", json_make_text(file->error)) : map;
+}
+
+static struct json *list_files(const struct environment *environment) {
     struct json *list = json_make_list();
-    for (size_t i = 0; i < environment->file_count; i++) {
-        const struct data_file *file = &environment->files[i];
-        struct json *map = json_make_map();
-        struct stat info;
-        char *shown = hide_home(file->path);
-        put_text(environment, map, "path", shown);
-        if (stat(file->path, &info) == 0)
-            put(environment, map, "size", json_make_whole(info.st_size));
-        put_text(environment, map, "sha256", file->digest[0] ? file->digest : NULL);
-        if (file->error) put_text(environment, map, "error", file->error);
-        if (!json_push(list, map)) environment->is_broken = true;
-        free(shown);
-    }
-    put(environment, environment->root, "data", list);
+    for (size_t i = 0; i < environment->file_count; i++)
+        list = json_append(list, describe_file(&environment->files[i]));
+    return list;
 }
 
 static lathe_status write_environment(struct environment *environment,
                                       rundir_writer *write, struct error *err) {
     struct text text = {0};
-    put_files(environment);
+    environment->root = json_add(environment->root, "data", list_files(environment));
     json_write(environment->root, &text, 2);
     text_add(&text, "\n");
     lathe_status status =
-        text.is_broken || environment->is_broken
+        text.is_broken || !environment->root
             ? fail(err, LATHE_ENOMEM, "no memory for environment.json")
             : write(environment->rundir, "environment.json", text.data, text.length,
                     err);
@@ -201,6 +193,17 @@ static void destroy(struct environment *environment) {
     free(environment);
 }
 
+static bool copy_paths(struct environment *made, const char *const *files,
+                       size_t count) {
+    made->files = calloc(count + 1, sizeof *made->files);
+    for (size_t i = 0; made->files && i < count; i++) {
+        made->files[i].path = text_copy(files[i]);
+        if (!made->files[i].path) return false;
+        made->file_count++;
+    }
+    return made->files != NULL;
+}
+
 lathe_status environment_begin(struct rundir *rundir, const char *blas, int threads,
                                const struct environment_plugin *plugins,
                                size_t plugin_count, const struct json *notes,
@@ -211,21 +214,15 @@ lathe_status environment_begin(struct rundir *rundir, const char *blas, int thre
     struct environment *made = calloc(1, sizeof *made);
     if (!made) return fail(err, LATHE_ENOMEM, "no memory for environment.json");
     made->rundir = rundir;
-    made->root = json_make_map();
-    made->files = calloc(file_count + 1, sizeof *made->files);
-    made->is_broken = !made->root || !made->files;
-    for (size_t i = 0; i < file_count && !made->is_broken; i++) {
-        made->files[i].path = text_copy(files[i]);
-        made->is_broken = !made->files[i].path;
-        made->file_count++;
-    }
-    if (!made->is_broken) {
-        put_head(made, blas);
-        put(made, made->root, "threads", json_make_whole(threads));
-        put_plugins(made, plugins, plugin_count);
-        put(made, made->root, "notes", notes ? json_clone(notes) : json_make_map());
-    }
-    lathe_status status = write_environment(made, rundir_write_unsynced, err);
+    struct json *root = describe_host(blas);
+    root = json_add(root, "threads", json_make_whole(threads));
+    root = json_add(root, "plugins", list_plugins(plugins, plugin_count));
+    root = json_add(root, "notes", notes ? json_clone(notes) : json_make_map());
+    made->root = root;
+    lathe_status status =
+        copy_paths(made, files, file_count)
+            ? write_environment(made, rundir_write_unsynced, err)
+            : fail(err, LATHE_ENOMEM, "no memory for environment.json");
     if (!status && file_count) status = start_thread(made, err);
     if (status)
         destroy(made);

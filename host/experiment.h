@@ -118,6 +118,10 @@ const struct use *experiment_data(const struct experiment *experiment,
 /* Where the value at an override path comes from: "file", "command line", "default",
  * "drawn". */
 const char *experiment_origin(const struct experiment *experiment, const char *path);
+/* The override path of a value's part, of a callback by its id; the caller's; NULL: out
+ * of memory. The value is the one at `path` in `resolved`. */
+char *experiment_path_at(const struct experiment *experiment, const char *path,
+                         const struct json *value, size_t index);
 /* Says so in front of an error about that value: "command line: train.only", or the
  * file. */
 void experiment_where(const struct experiment *experiment, const char *path,

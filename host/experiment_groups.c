@@ -9,14 +9,10 @@
 
 /* The optimizer's own options, with those of the group over them. */
 static struct json *merge(const struct json *optimizer, const struct json *given) {
-    struct json *merged = json_clone(optimizer);
-    bool is_whole = merged && json_put(merged, "groups", json_make_list());
-    for (size_t i = 0; is_whole && i < json_size(given); i++)
-        is_whole =
-            json_put(merged, json_key_at(given, i), json_clone(json_at(given, i)));
-    if (is_whole) return merged;
-    json_close(merged);
-    return NULL;
+    struct json *merged = json_add(json_clone(optimizer), "groups", json_make_list());
+    for (struct json_member at = {0}; json_next(given, &at);)
+        merged = json_add(merged, at.key, json_clone(at.value));
+    return merged;
 }
 
 static bool check_match(struct opening *opening, const struct json *given,

@@ -49,8 +49,6 @@ void experiment_override(struct opening *opening);
  * declared: model, data, optimizer, schedule, callbacks. */
 void experiment_find_uses(struct opening *opening);
 void experiment_finish_use(struct use *use);
-/* Letters, digits, '-' and '_', and not digits alone: can be a part of any path. */
-bool experiment_is_word(const char *name);
 
 /* Checks an object's options against a manifest; `reserved` names are left alone. */
 void experiment_check_options(struct opening *opening, struct use *use,
@@ -103,10 +101,6 @@ void experiment_read_start(struct experiment *experiment);
 
 /* ---- experiment_resolved.c ---- */
 
-/* The value at an override path, borrowed; NULL: not there. *canonical, which may be
- * NULL, gets the path with callbacks by index. */
-struct json *experiment_value(struct json *root, const char *path,
-                              struct text *canonical);
 /* The index that a part of a path means: digits, or in the list of callbacks the id of
  * the first that has it; the count when there is none. */
 size_t experiment_index(const struct json *list, const char *part, bool is_callbacks);

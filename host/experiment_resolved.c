@@ -23,11 +23,12 @@ size_t experiment_index(const struct json *list, const char *part, bool is_callb
     return index < count ? index : count;
 }
 
-struct json *experiment_value(struct json *root, const char *path,
-                              struct text *canonical) {
+/* The value at an override path, borrowed; NULL: not there. *canonical, which may be
+ * NULL, gets the path with callbacks by index. */
+static struct json *find_value(struct json *root, const char *path,
+                               struct text *canonical) {
     char *copy = text_copy(path), *rest = copy;
-    const char *outer =
-        ""; /* the key that we are right within, if that is of the file */
+    const char *outer = ""; /* the key right around, if that is one of the file's */
     struct json *value = copy ? root : NULL;
     struct text ignored = {0};
     if (!canonical) canonical = &ignored;
@@ -63,7 +64,7 @@ static bool is_within(const char *path, const char *outer) {
 
 /* Who wrote what stands at a place of the file, overrides included. */
 static const char *origin_at(const struct experiment *whole, const char *place) {
-    const bool is_given = experiment_value(whole->given, place, NULL) != NULL;
+    const bool is_given = find_value(whole->given, place, NULL) != NULL;
     /* What is neither overridden nor given is the rest of a default list, one item of
      * which was overridden. */
     const char *origin = is_given ? "file" : "default";
@@ -83,10 +84,10 @@ static char *find_place(const struct experiment *e, const struct experiment *who
     struct text place = {0};
     struct json *root =
         whole->staged && is_within(path, "stages") ? whole->staged : e->written;
-    if (!experiment_value(root, path, &place)) text_finish(&place);
+    if (!find_value(root, path, &place)) text_finish(&place);
     if (!place.data || root == whole->staged || !whole->staged) return place.data;
     char *inner = text_make("stages.%zu.%s", e->stage, place.data);
-    if (inner && experiment_value(whole->staged, inner, NULL)) {
+    if (inner && find_value(whole->staged, inner, NULL)) {
         text_finish(&place);
         return inner;
     }
@@ -112,60 +113,48 @@ void experiment_where(const struct experiment *experiment, const char *path,
         error_where(err, "%.*s: %s", EXPERIMENT_FILE_SHOWN, experiment->file, path);
 }
 
-static bool put_origins(const struct experiment *experiment, const struct json *value,
-                        const char *path, struct json *origins) {
-    const size_t count = json_size(value);
-    if (count == 0)
-        return json_put(origins, path,
-                        json_make_text(experiment_origin(experiment, path)));
-    bool is_done = true;
-    for (size_t i = 0; i < count && is_done; i++) {
-        struct text inner = {0};
-        text_format(&inner, "%s%s", path, path[0] != '\0' ? "." : "");
-        if (json_kind(value) == JSON_MAP) {
-            text_add(&inner, json_key_at(value, i));
-        } else if (strcmp(path, "callbacks") == 0) {
-            text_add(&inner, experiment->callbacks[i].path + strlen("callbacks."));
-        } else {
-            text_format(&inner, "%zu", i);
-        }
-        is_done =
-            !inner.is_broken && put_origins(experiment, json_at(value, i),
-                                            inner.data ? inner.data : "", origins);
-        text_finish(&inner);
+char *experiment_path_at(const struct experiment *e, const char *path,
+                         const struct json *value, size_t index) {
+    if (json_kind(value) == JSON_MAP)
+        return text_make("%s%s%s", path, *path ? "." : "", json_key_at(value, index));
+    return !strcmp(path, "callbacks") ? text_copy(e->callbacks[index].path)
+                                      : text_make("%s.%zu", path, index);
+}
+
+static struct json *add_origins(struct json *origins, const struct experiment *e,
+                                const char *path, const struct json *value) {
+    if (json_size(value) == 0)
+        return json_add(origins, path, json_make_text(experiment_origin(e, path)));
+    for (size_t i = 0; i < json_size(value); i++) {
+        char *inner = experiment_path_at(e, path, value, i);
+        origins = inner ? add_origins(origins, e, inner, json_at(value, i))
+                        : json_add(origins, NULL, NULL);
+        free(inner);
     }
-    return is_done;
+    return origins;
 }
 
 /* Whoever runs it again has to find the same plugins. */
-static bool put_plugin_paths(const char *const *paths, struct json *root) {
+static struct json *list_absolute(const char *const *paths) {
     struct json *list = json_make_list();
-    bool is_done = list != NULL;
-    for (size_t i = 0; paths && paths[i] && is_done; i++) {
-        char *absolute = path_absolute(paths[i]);
-        is_done = absolute && json_push(list, json_make_text(absolute));
+    for (; paths && *paths; paths++) {
+        char *absolute = path_absolute(*paths);
+        list = json_append(list, absolute ? json_make_text(absolute) : NULL);
         free(absolute);
     }
-    return json_put(root, "plugin_path", list) && is_done;
+    return list;
 }
 
-void experiment_write_resolved(const struct experiment *experiment,
+void experiment_write_resolved(const struct experiment *e,
                                const char *const *plugin_paths, const char *run,
                                const struct json *from, struct text *text) {
-    struct json *root = experiment_whole(experiment), *origins = json_make_map();
-    const bool is_done = root && origins &&
-                         (!run || json_put(root, "run", json_make_text(run))) &&
-                         (!from || json_put(root, "from", json_clone(from))) &&
-                         put_origins(experiment, experiment->resolved, "", origins);
-    if (is_done && json_put(root, "origin", origins) &&
-        put_plugin_paths(plugin_paths, root)) {
-        json_write(root, text, 2);
-        text_add(text, "\n");
-    } else {
-        text->is_broken = true;
-        if (!is_done) json_close(origins);
-    }
-    json_close(root);
+    struct json *origins = add_origins(json_make_map(), e, "", e->resolved);
+    struct json *root = experiment_whole(e);
+    if (run) root = json_add(root, "run", json_make_text(run));
+    if (from) root = json_add(root, "from", json_clone(from));
+    root = json_add(root, "origin", origins);
+    root = json_add(root, "plugin_path", list_absolute(plugin_paths));
+    json_write_document(root, text, 2);
 }
 
 /* Is it the "format": "path" of a data set, or a list of them? */

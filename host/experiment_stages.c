@@ -13,13 +13,8 @@ static struct json *merge(const struct json *base, const struct json *over) {
         json_get(over, "use"))
         return json_clone(over);
     struct json *merged = json_clone(base);
-    for (size_t i = 0; merged && i < json_size(over); i++) {
-        const char *key = json_key_at(over, i);
-        if (json_put(merged, key, merge(json_get(base, key), json_at(over, i))))
-            continue;
-        json_close(merged);
-        merged = NULL;
-    }
+    for (struct json_member at = {0}; json_next(over, &at);)
+        merged = json_add(merged, at.key, merge(json_get(base, at.key), at.value));
     return merged;
 }
 
@@ -106,11 +101,8 @@ static void add_errors(struct opening *opening, size_t index, struct errors *mor
 /* The stage with what all stages share put in; the caller's. */
 static struct json *complete_stage(const struct experiment *e, size_t index) {
     struct json *merged = take_stage(e->staged, index);
-    if (merged && json_put(merged, "name", json_make_text(e->name)) &&
-        json_put(merged, "seed", json_clone(json_get(e->resolved, "seed"))))
-        return merged;
-    json_close(merged);
-    return NULL;
+    merged = json_add(merged, "name", json_make_text(e->name));
+    return json_add(merged, "seed", json_clone(json_get(e->resolved, "seed")));
 }
 
 void experiment_open_stages(struct opening *opening) {
@@ -135,24 +127,24 @@ void experiment_open_stages(struct opening *opening) {
     }
 }
 
-struct json *experiment_whole(const struct experiment *e) {
+/* What a stage may write over. */
+static struct json *clone_parts(const struct json *resolved) {
     static const char *const parts[] = {"data", "optimizer", "schedule", "train"};
-    struct json *whole = json_clone(e->resolved);
-    if (!whole || !e->stage_count) return whole;
-    struct json *list = json_make_list();
-    bool is_whole = list && json_push(list, json_make_map());
-    for (size_t i = 0; i < e->stage_count && is_whole; i++) {
-        struct json *stage = json_make_map();
-        is_whole = stage != NULL;
-        for (size_t k = 0; k < sizeof parts / sizeof *parts && is_whole; k++) {
-            const struct json *part = json_get(e->stages[i]->resolved, parts[k]);
-            if (part) is_whole = json_put(stage, parts[k], json_clone(part));
-        }
-        is_whole = json_push(list, stage) && is_whole;
+    struct json *stage = json_make_map();
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct json *part = json_get(resolved, parts[i]);
+        if (part) stage = json_add(stage, parts[i], json_clone(part));
     }
-    if (json_put(whole, "stages", list) && is_whole) return whole;
-    json_close(whole);
-    return NULL;
+    return stage;
+}
+
+struct json *experiment_whole(const struct experiment *e) {
+    struct json *whole = json_clone(e->resolved);
+    if (!e->stage_count) return whole;
+    struct json *list = json_append(json_make_list(), json_make_map());
+    for (size_t i = 0; i < e->stage_count; i++)
+        list = json_append(list, clone_parts(e->stages[i]->resolved));
+    return json_add(whole, "stages", list);
 }
 
 void experiment_close_stages(struct experiment *e) {

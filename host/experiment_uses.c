@@ -26,7 +26,8 @@ struct place {
 static void open_use(struct opening *opening, struct json *object,
                      const struct place *place, struct use *use);
 
-bool experiment_is_word(const char *name) {
+/* Letters, digits, '-' and '_', and not digits alone: can be a part of any path. */
+static bool is_word(const char *name) {
     bool is_number = true;
     for (const char *c = name; *c != '\0'; c++) {
         const bool is_digit = *c >= '0' && *c <= '9';
@@ -114,8 +115,7 @@ static void choose_id(struct opening *opening, const struct json *object,
                       const struct place *place, struct use *use) {
     const struct json *given = json_get(object, "id");
     const char *id = place->id ? place->id : json_text(json_get(object, "use"));
-    if (given &&
-        (json_kind(given) != JSON_TEXT || !experiment_is_word(json_text(given)))) {
+    if (given && (json_kind(given) != JSON_TEXT || !is_word(json_text(given)))) {
         char path[384];
         snprintf(path, sizeof path, "%s.id", place->path);
         id = ""; /* compared with no other */
@@ -241,7 +241,7 @@ static void open_data(struct opening *opening) {
         char path[384];
         entry->split = json_key_at(data, i);
         snprintf(path, sizeof path, "data.%s", entry->split);
-        if (!experiment_is_word(entry->split)) {
+        if (!is_word(entry->split)) {
             experiment_fault(opening, path,
                              "letters, digits, \"-\" and \"_\", not digits alone",
                              "\"%s\" cannot name data", entry->split);
@@ -269,8 +269,7 @@ static void open_callbacks(struct opening *opening) {
         struct json *object = json_at(callbacks, i);
         const char *id = experiment_callback_id(object);
         char path[384];
-        const bool is_first =
-            experiment_is_word(id) && experiment_index(callbacks, id, true) == i;
+        const bool is_first = is_word(id) && experiment_index(callbacks, id, true) == i;
         if (is_first) {
             snprintf(path, sizeof path, "callbacks.%s", id);
         } else {

@@ -153,6 +153,19 @@ struct json *json_get(const struct json *map, const char *key) {
     return map ? wrap(json_object_get(unwrap(map), key)) : NULL;
 }
 
+bool json_holds(const struct json *list, const char *text) {
+    for (size_t i = 0; i < json_size(list); i++)
+        if (!strcmp(json_text(json_at(list, i)), text)) return true;
+    return false;
+}
+
+struct json *json_find(const struct json *list, const char *key, const char *text) {
+    for (size_t i = 0; i < json_size(list); i++)
+        if (!strcmp(json_text(json_get(json_at(list, i), key)), text))
+            return json_at(list, i);
+    return NULL;
+}
+
 static bool same_number(const struct json *a, const struct json *b) {
     if (json_is_integer(unwrap(a)) && json_is_integer(unwrap(b)))
         return json_whole(a) == json_whole(b);
@@ -225,12 +238,9 @@ static bool is_among(const char *key, const char *const *keys) {
 
 struct json *json_clone_without(const struct json *map, const char *const *keys) {
     struct json *copy = json_make_map();
-    for (struct json_member at = {0}; copy && json_next(map, &at);) {
-        if (is_among(at.key, keys) || json_put(copy, at.key, json_clone(at.value)))
-            continue;
-        json_close(copy);
-        copy = NULL;
-    }
+    for (struct json_member at = {0}; json_next(map, &at);)
+        if (!is_among(at.key, keys))
+            copy = json_add(copy, at.key, json_clone(at.value));
     return copy;
 }
 
@@ -240,6 +250,26 @@ bool json_put(struct json *map, const char *key, struct json *value) {
 
 bool json_push(struct json *list, struct json *value) {
     return json_array_append_new(unwrap(list), unwrap(value)) == 0;
+}
+
+/* Jansson takes NULL for either, and fails. */
+static struct json *whole_or_none(struct json *made, bool is_whole) {
+    if (!is_whole) json_close(made);
+    return is_whole ? made : NULL;
+}
+
+struct json *json_add(struct json *map, const char *key, struct json *value) {
+    return whole_or_none(map, json_put(map, key, value));
+}
+
+struct json *json_append(struct json *list, struct json *value) {
+    return whole_or_none(list, json_push(list, value));
+}
+
+struct json *json_make_map_of(const struct json_entry *entries) {
+    struct json *map = json_make_map();
+    for (; entries->key; entries++) map = json_add(map, entries->key, entries->value);
+    return map;
 }
 
 bool json_set_text(struct json *value, const char *string) {
@@ -307,4 +337,11 @@ static void write_value(const struct json *value, struct text *text, int indent,
 
 void json_write(const struct json *value, struct text *text, int indent) {
     write_value(value, text, indent, 0);
+}
+
+void json_write_document(struct json *root, struct text *text, int indent) {
+    if (!root) text->is_broken = true;
+    json_write(root, text, indent);
+    text_add(text, "\n");
+    json_close(root);
 }

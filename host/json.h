@@ -43,6 +43,9 @@ size_t json_size(const struct json *value); /* of a list or map; else 0 */
 struct json *json_at(const struct json *list_or_map, size_t index);
 const char *json_key_at(const struct json *map, size_t index);
 struct json *json_get(const struct json *map, const char *key); /* NULL: not there */
+/* Is the text among the items? The first item with that text as a member: NULL, none. */
+bool json_holds(const struct json *list, const char *text);
+struct json *json_find(const struct json *list, const char *key, const char *text);
 /* The members of a map one after the other, which json_at would look for from the first
  * one on, each time. New ones may be put in meanwhile.
  *
@@ -75,8 +78,26 @@ bool json_push(struct json *list, struct json *value);
 bool json_set_text(struct json *value, const char *string);
 bool json_replace_at(struct json *list, size_t index, struct json *value);
 
+/* Building, where all or nothing is wanted: what is given is taken over, and the whole
+ * comes back. NULL: out of memory, or a part was NULL; then all of it is closed, and
+ * what follows gives NULL as well, so only the end of it need be looked at.
+ *
+ *     JSON_MAP_OF({"step", json_make_whole(step)}, {"why", json_make_text(why)}) */
+struct json_entry {
+    const char *key; /* NULL: the end */
+    struct json *value;
+};
+#define JSON_MAP_OF(...)                                                               \
+    json_make_map_of((const struct json_entry[]){__VA_ARGS__, {NULL, NULL}})
+struct json *json_make_map_of(const struct json_entry *entries);
+struct json *json_add(struct json *map, const char *key, struct json *value);
+struct json *json_append(struct json *list, struct json *value);
+
 /* Writes it; indent 0: on one line. Whole numbers as whole, others with %.17g shortened
  * to what reads back the same. */
 void json_write(const struct json *value, struct text *text, int indent);
+/* The same of all there is to say, with a newline at its end; `root` is closed. NULL:
+ * out of memory, and the text is broken. */
+void json_write_document(struct json *root, struct text *text, int indent);
 
 #endif

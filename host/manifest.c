@@ -253,8 +253,5 @@ void manifest_close(struct manifest *manifest) {
 }
 
 bool manifest_declares_metric(const struct manifest *manifest, const char *name) {
-    for (size_t i = 0; name && i < json_size(manifest->metrics); i++)
-        if (!strcmp(json_text(json_get(json_at(manifest->metrics, i), "name")), name))
-            return true;
-    return false;
+    return name && json_find(manifest->metrics, "name", name);
 }

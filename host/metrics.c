@@ -238,8 +238,7 @@ void metrics_take_back(struct metrics *m) {
 
 struct json *metrics_save(const struct metrics *m) {
     struct json *saved = json_make_map();
-    bool is_whole = saved != NULL;
-    for (int64_t i = 0; i < m->count * SPLIT_COUNT && is_whole; i++) {
+    for (int64_t i = 0; i < m->count * SPLIT_COUNT; i++) {
         const struct number *number =
             &m->items[i / SPLIT_COUNT].numbers[i % SPLIT_COUNT];
         const struct amounts *now = &number->now;
@@ -247,14 +246,11 @@ struct json *metrics_save(const struct metrics *m) {
                                          now->epoch.sum,  now->epoch.weight,
                                          now->value,      (double)now->step};
         struct json *list = json_make_list();
-        is_whole = list != NULL;
-        for (int k = 0; k < AMOUNTS && is_whole; k++)
-            is_whole = json_push(list, json_make_exact(amounts[k]));
-        is_whole = json_put(saved, number->full_name, list) && is_whole;
+        for (int k = 0; k < AMOUNTS; k++)
+            list = json_append(list, json_make_exact(amounts[k]));
+        saved = json_add(saved, number->full_name, list);
     }
-    if (is_whole) return saved;
-    json_close(saved);
-    return NULL;
+    return saved;
 }
 
 lathe_status metrics_load(struct metrics *m, const struct json *saved,

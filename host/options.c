@@ -37,12 +37,6 @@ bool options_is_type(const struct json *value, const char *type) {
            (strcmp(type, "integer") == 0 && json_is_whole(value));
 }
 
-bool options_lists(const struct json *list, const char *text) {
-    for (size_t i = 0; i < json_size(list); i++)
-        if (strcmp(json_text(json_at(list, i)), text) == 0) return true;
-    return false;
-}
-
 /* ---- objects ---- */
 
 const struct json *options_branch_const(const struct json *branch, const char *key) {
@@ -115,7 +109,7 @@ static void complete(const struct members *members, const char *key,
         return;
     }
     bool is_required = members->owner ? !json_truth(json_get(schema, "optional"))
-                                      : options_lists(members->required, key);
+                                      : json_holds(members->required, key);
     if (!value && is_required) fail_missing(schema, key, path, check);
 }
 
@@ -174,7 +168,8 @@ static void check_list(const struct json *schema, const struct json *value,
 static struct json *list_branches(const struct json *branches, const char *key) {
     struct json *list = json_make_list();
     for (size_t i = 0; i < json_size(branches); i++)
-        json_push(list, json_clone(options_branch_const(json_at(branches, i), key)));
+        list = json_append(list,
+                           json_clone(options_branch_const(json_at(branches, i), key)));
     return list;
 }
 
@@ -191,9 +186,7 @@ static void check_branches(const struct json *branches, struct json *value,
     }
     char member[OPTIONS_PATH_BYTES];
     options_member(member, path, key);
-    struct json *list = list_branches(branches, key);
-    struct json *choice = json_make_map();
-    json_put(choice, "enum", list);
+    struct json *choice = JSON_MAP_OF({"enum", list_branches(branches, key)});
     if (told)
         options_fail_choice(json_get(choice, "enum"), told, member, check);
     else

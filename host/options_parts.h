@@ -28,8 +28,6 @@ void options_help(const struct json *schema, struct error *err);
 /* The fault of a value that is none of the choices. */
 void options_fail_choice(const struct json *choices, const struct json *value,
                          const char *path, const struct option_check *check);
-/* Does the list hold that text? */
-bool options_lists(const struct json *list, const char *text);
 /* The key that is const in every branch of a oneOf; NULL: there is none. */
 const char *options_branch_key(const struct json *branches);
 /* The value of that key in one branch. */

@@ -43,6 +43,9 @@ lathe_status plan_turn(lathe_session *session, const struct duration *length,
 /* Borrowed until lathe_close; from the beginning of lathe_open on, which puts the
  * session where it was told to before it composes. */
 const struct ring *plan_ring(const lathe_session *session);
+/* The directory will be removed: from now on no message names it, or tells how to go
+ * on. */
+void plan_hide_directory(lathe_session *session);
 /* The directory of the run; NULL: none, or not yet. */
 const char *plan_directory(const lathe_session *session);
 /* In a handler of SIGBUS: was it a data file that has become shorter? Then whoever read

@@ -28,9 +28,11 @@ lathe_status receipt_read(const char *run, struct json **receipt, struct error *
  * member. */
 lathe_status receipt_check(const struct json *receipt, struct error *err);
 
-/* The experiment of a resolved.json, in one number: SHA-256 of it as JSON without
- * blanks, keys in byte order, without "run", "from", "origin", "plugin_path", and of
- * each text that begins with '/' what follows its last '/'. */
+/* A resolved.json without what says whose run it is: "run", "from", "origin",
+ * "plugin_path". The caller's; NULL: out of memory. */
+struct json *receipt_settings(const struct json *resolved);
+/* Those in one number: SHA-256 of them as JSON without blanks, keys in byte order, and
+ * of each text that begins with '/' what follows its last '/'. */
 lathe_status receipt_digest(const struct json *resolved, char hex[DIGEST_HEX],
                             struct error *err);
 /* Its member "metrics": of metrics.jsonl as it is now; the caller's. */

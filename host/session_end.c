@@ -87,9 +87,12 @@ static lathe_status save_last(lathe_session *s, lathe_status status) {
         return status;
     }
     const char *last = checkpoints_last(s->checkpoints);
-    log_line(&s->log, LATHE_LOG_ERROR, "the state could not be saved: %s; %s%s",
-             s->err.what, last ? "the newest that is: " : "there is no other",
-             last ? last : "");
+    log_line(&s->log, LATHE_LOG_ERROR, "the state could not be saved: %s%s%s",
+             s->err.what,
+             s->hides_directory ? ""
+             : last             ? "; the newest that is: "
+                                : "; there is no other",
+             last && !s->hides_directory ? last : "");
     if (status != LATHE_OK) s->err = kept;
     return status != LATHE_OK ? status : saved;
 }

@@ -44,54 +44,44 @@ static double amount_at(const lathe_session *s, size_t i) {
     return amount;
 }
 
-static bool put_stop(const lathe_session *s, struct json *loop) {
-    if (!(s->requests & LATHE_REQUEST_STOP)) return true;
-    return json_put(loop, "stop", json_make_text(s->stop_reason));
-}
-
-static bool put_intervals(const lathe_session *s, struct json *loop) {
-    struct json *list = json_make_map();
-    bool is_whole = list != NULL;
-    for (int64_t i = 0; i < s->interval_count && is_whole; i++)
+static struct json *list_intervals(const lathe_session *s) {
+    struct json *map = json_make_map();
+    for (int64_t i = 0; i < s->interval_count; i++)
         if (s->intervals[i].last_seconds > 0)
-            is_whole = json_put(list, s->intervals[i].name,
-                                json_make_exact(s->intervals[i].last_seconds));
-    return json_put(loop, "intervals", list) && is_whole;
+            map = json_add(map, s->intervals[i].name,
+                           json_make_exact(s->intervals[i].last_seconds));
+    return map;
 }
 
 /* What was recorded after the place of rest is recorded again. */
-static bool put_files(const lathe_session *s, struct json *loop) {
+static struct json *list_files(const lathe_session *s) {
     const bool is_behind = s->rest.kind == REST_BACK || s->rest.kind == REST_VISIT;
     const int64_t recorded = is_behind ? s->rest.recorded : s->recorded;
     const int64_t times = rundir_length(s->rundir, TIMES_FILE);
-    struct json *list = json_make_map();
-    bool is_whole = list && json_put(list, METRICS_FILE, json_make_whole(recorded)) &&
-                    json_put(list, TIMES_FILE, json_make_whole(times));
-    return json_put(loop, "files", list) && is_whole;
+    return JSON_MAP_OF({METRICS_FILE, json_make_whole(recorded)},
+                       {TIMES_FILE, json_make_whole(times)});
 }
 
 struct json *session_write_loop(const lathe_session *s) {
+    const bool is_asked = s->requests & LATHE_REQUEST_VALIDATE;
     struct json *loop = json_make_map();
-    bool is_whole = loop != NULL;
-    for (size_t i = 0; i < COUNTS && is_whole; i++)
-        is_whole = json_put(loop, counts[i].name, json_make_whole(count_at(s, i)));
-    for (size_t i = 0; i < AMOUNTS && is_whole; i++)
-        is_whole = json_put(loop, amounts[i].name, json_make_exact(amount_at(s, i)));
-    is_whole =
-        is_whole && json_put(loop, "seconds", json_make_exact(session_seconds(s))) &&
-        json_put(loop, "validate", json_make_truth(s->validate_due.is_due)) &&
-        json_put(loop, "validate_asked",
-                 json_make_truth(s->requests & LATHE_REQUEST_VALIDATE)) &&
-        json_put(loop, "epoch_end", json_make_truth(s->is_epoch_done)) &&
-        json_put(loop, "warned", json_make_truth(s->has_warned_weight)) &&
-        json_put(loop, "log", json_make_exact(s->log_due.last_seconds)) &&
-        json_put(loop, "validation", json_make_exact(s->validate_due.last_seconds)) &&
-        put_stop(s, loop) && put_intervals(s, loop) && put_files(s, loop) &&
-        session_put_data(s, loop) &&
-        json_put(loop, "metrics", metrics_save(s->metrics));
-    if (is_whole) return loop;
-    json_close(loop);
-    return NULL;
+    for (size_t i = 0; i < COUNTS; i++)
+        loop = json_add(loop, counts[i].name, json_make_whole(count_at(s, i)));
+    for (size_t i = 0; i < AMOUNTS; i++)
+        loop = json_add(loop, amounts[i].name, json_make_exact(amount_at(s, i)));
+    loop = json_add(loop, "seconds", json_make_exact(session_seconds(s)));
+    loop = json_add(loop, "validate", json_make_truth(s->validate_due.is_due));
+    loop = json_add(loop, "validate_asked", json_make_truth(is_asked));
+    loop = json_add(loop, "epoch_end", json_make_truth(s->is_epoch_done));
+    loop = json_add(loop, "warned", json_make_truth(s->has_warned_weight));
+    loop = json_add(loop, "log", json_make_exact(s->log_due.last_seconds));
+    loop = json_add(loop, "validation", json_make_exact(s->validate_due.last_seconds));
+    if (s->requests & LATHE_REQUEST_STOP)
+        loop = json_add(loop, "stop", json_make_text(s->stop_reason));
+    loop = json_add(loop, "intervals", list_intervals(s));
+    loop = json_add(loop, "files", list_files(s));
+    loop = json_add(loop, "data", session_list_data(s));
+    return json_add(loop, "metrics", metrics_save(s->metrics));
 }
 
 /* Of times some may be missing: no number is made of them, so they are not synchronised

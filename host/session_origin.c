@@ -64,14 +64,12 @@ lathe_status session_check_state(lathe_session *s, const struct plugin *plugin,
 
 /* ---- data ---- */
 
-bool session_put_data(const lathe_session *s, struct json *loop) {
+struct json *session_list_data(const lathe_session *s) {
     struct json *map = json_make_map();
-    bool is_whole = map != NULL;
-    for (int i = 0; i < SPLIT_COUNT && is_whole; i++)
+    for (int i = 0; i < SPLIT_COUNT; i++)
         if (s->data[i].is_used)
-            is_whole =
-                json_put(map, split_names[i], json_make_whole(s->data[i].samples));
-    return json_put(loop, "data", map) && is_whole;
+            map = json_add(map, split_names[i], json_make_whole(s->data[i].samples));
+    return map;
 }
 
 /* The order of the data follows from how much there is. */

@@ -104,23 +104,21 @@ static size_t count_files(const lathe_session *s) {
     return count;
 }
 
-static bool put_notes(const struct plugin *plugin, struct json *notes) {
-    bool is_whole =
-        !plugin->notes || json_put(notes, plugin->use->path, json_clone(plugin->notes));
-    for (size_t i = 0; is_whole && i < plugin->use->nested_count; i++)
-        is_whole = put_notes(&plugin->nested[i], notes);
-    return is_whole;
+static struct json *add_notes(struct json *notes, const struct plugin *plugin) {
+    if (plugin->notes)
+        notes = json_add(notes, plugin->use->path, json_clone(plugin->notes));
+    for (size_t i = 0; i < plugin->use->nested_count; i++)
+        notes = add_notes(notes, &plugin->nested[i]);
+    return notes;
 }
 
 /* What the plugins say of how they work, by where they stand in the experiment. */
 static struct json *list_notes(lathe_session *s) {
     struct json *notes = json_make_map();
     const struct plugin *plugin;
-    bool is_whole = notes != NULL;
-    for (int64_t i = 0; is_whole && (plugin = session_plugin_at(s, i)) != NULL; i++)
-        is_whole = put_notes(plugin, notes);
-    if (!is_whole) json_close(notes);
-    return is_whole ? notes : NULL;
+    for (int64_t i = 0; (plugin = session_plugin_at(s, i)) != NULL; i++)
+        notes = add_notes(notes, plugin);
+    return notes;
 }
 
 static lathe_status begin_environment(lathe_session *s) {
@@ -242,8 +240,10 @@ static void log_metrics(const lathe_session *s, struct text *line) {
     }
 }
 
-/* As somebody would type it: relative, where the directory is below the present one. */
-static const char *shown_path(const char *path) {
+/* The run as somebody would type it: relative, where its directory is below the present
+ * one. NULL: nobody can go on with it. */
+static const char *shown_directory(const lathe_session *s) {
+    const char *path = s->hides_directory ? NULL : rundir_path(s->rundir);
     char here[4096];
     if (!path || !getcwd(here, sizeof here)) return path;
     const size_t length = strlen(here);
@@ -252,7 +252,7 @@ static const char *shown_path(const char *path) {
 }
 
 static void log_end(lathe_session *s) {
-    const char *run = shown_path(rundir_path(s->rundir));
+    const char *run = shown_directory(s);
     struct text line = {0};
     text_add(&line, s->reason);
     if (s->stop_reason[0]) text_format(&line, " (%s)", s->stop_reason);
@@ -267,7 +267,7 @@ static void log_end(lathe_session *s) {
 
 /* What can be done, where nothing better was said. */
 static void help_to_resume(lathe_session *s) {
-    const char *run = shown_path(rundir_path(s->rundir));
+    const char *run = shown_directory(s);
     const char *last = s->checkpoints ? checkpoints_last(s->checkpoints) : NULL;
     if (!run || s->err.help[0]) return;
     if (access(run, F_OK))

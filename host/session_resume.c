@@ -109,17 +109,18 @@ static lathe_status open_checkpoint(lathe_session *s) {
 static lathe_status collect_plugin_paths(lathe_session *s) {
     const char *const *given = s->options.plugin_paths;
     const struct json *before = json_get(s->before, "plugin_path");
-    bool is_whole = (s->plugin_path_texts = json_make_list()) != NULL;
-    for (size_t i = 0; given && given[i] && is_whole; i++)
-        is_whole = json_push(s->plugin_path_texts, json_make_text(given[i]));
-    for (size_t i = 0; i < json_size(before) && is_whole; i++)
-        is_whole = json_push(s->plugin_path_texts, json_clone(json_at(before, i)));
-    const size_t count = json_size(s->plugin_path_texts);
+    struct json *texts = json_make_list();
+    for (size_t i = 0; given && given[i]; i++)
+        texts = json_append(texts, json_make_text(given[i]));
+    for (size_t i = 0; i < json_size(before); i++)
+        texts = json_append(texts, json_clone(json_at(before, i)));
+    const size_t count = json_size(texts);
+    s->plugin_path_texts = texts;
     s->plugin_paths = calloc(count + 1, sizeof *s->plugin_paths);
-    if (!is_whole || !s->plugin_paths)
+    if (!texts || !s->plugin_paths)
         return fail(&s->err, LATHE_ENOMEM, "no memory to begin");
     for (size_t i = 0; i < count; i++)
-        s->plugin_paths[i] = json_text(json_at(s->plugin_path_texts, i));
+        s->plugin_paths[i] = json_text(json_at(texts, i));
     return LATHE_OK;
 }
 
@@ -169,12 +170,12 @@ static lathe_status note_from(lathe_session *s) {
     if (s->options.resume) return LATHE_OK;
     lathe_status status = session_read_note(s, NOTE_LOOP, &loop);
     char *path = path_absolute(s->origin_path);
-    s->from = json_make_map();
-    if (status == LATHE_OK &&
-        (!s->from || !path || !json_put(s->from, "checkpoint", json_make_text(path)) ||
-         !json_put(s->from, "step", json_clone(json_get(loop, "step"))) ||
-         !json_put(s->from, "sha256",
-                   json_make_text(safetensors_note(s->origin, SAFETENSORS_DIGEST)))))
+    if (status == LATHE_OK && path)
+        s->from = JSON_MAP_OF({"checkpoint", json_make_text(path)},
+                              {"step", json_clone(json_get(loop, "step"))},
+                              {"sha256", json_make_text(safetensors_note(
+                                             s->origin, SAFETENSORS_DIGEST))});
+    if (status == LATHE_OK && !s->from)
         status = fail(&s->err, LATHE_ENOMEM, "no memory to begin");
     free(path);
     json_close(loop);

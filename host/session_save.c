@@ -102,45 +102,39 @@ static char *written(struct json *json) {
     return take(&text);
 }
 
-static bool put_state(const lathe_session *s, const struct plugin *plugin,
-                      struct json *map) {
+static struct json *add_state(struct json *map, const lathe_session *s,
+                              const struct plugin *plugin) {
     char digest[DIGEST_HEX];
     int64_t i = 0;
     while (i < s->state_count && s->states[i].plugin != plugin) i++;
-    if (i == s->state_count) return true;
+    if (i == s->state_count) return map;
     const struct text *bytes = &s->snapshot->states[i];
     digest_bytes(bytes->data, bytes->length, digest);
-    return json_put(map, "bytes", json_make_whole((int64_t)bytes->length)) &&
-           json_put(map, "sha256", json_make_text(digest));
+    map = json_add(map, "bytes", json_make_whole((int64_t)bytes->length));
+    return json_add(map, "sha256", json_make_text(digest));
 }
 
-static bool list_plugin(const lathe_session *s, const struct plugin *plugin,
-                        struct json *list) {
+static struct json *append_plugin(struct json *list, const lathe_session *s,
+                                  const struct plugin *plugin) {
     const struct use *use = plugin->use;
-    struct json *map = json_make_map();
-    bool is_whole =
-        map && json_put(map, "kind", json_make_text(manifest_kind_name(use->kind))) &&
-        json_put(map, "id", json_make_text(use->id)) &&
-        json_put(map, "name", json_make_text(use->manifest->name)) &&
-        json_put(map, "version", json_make_text(use->manifest->version)) &&
-        json_put(map, "library", json_make_text(plugin->library->digest)) &&
-        put_state(s, plugin, map);
-    is_whole = json_push(list, map) && is_whole;
-    for (size_t i = 0; i < use->nested_count && is_whole; i++)
-        is_whole = list_plugin(s, &plugin->nested[i], list);
-    return is_whole;
+    struct json *map = JSON_MAP_OF(
+        {"kind", json_make_text(manifest_kind_name(use->kind))},
+        {"id", json_make_text(use->id)}, {"name", json_make_text(use->manifest->name)},
+        {"version", json_make_text(use->manifest->version)},
+        {"library", json_make_text(plugin->library->digest)});
+    list = json_append(list, add_state(map, s, plugin));
+    for (size_t i = 0; i < use->nested_count; i++)
+        list = append_plugin(list, s, &plugin->nested[i]);
+    return list;
 }
 
 /* Who was at work, and saved what: session_origin.c compares. */
 static char *list_plugins(lathe_session *s) {
     struct json *list = json_make_list();
     const struct plugin *plugin;
-    bool is_whole = list != NULL;
-    for (int64_t i = 0; is_whole && (plugin = session_plugin_at(s, i)) != NULL; i++)
-        is_whole = list_plugin(s, plugin, list);
-    if (is_whole) return written(list);
-    json_close(list);
-    return NULL;
+    for (int64_t i = 0; (plugin = session_plugin_at(s, i)) != NULL; i++)
+        list = append_plugin(list, s, plugin);
+    return written(list);
 }
 
 static char *resolved(const lathe_session *s) {

@@ -38,7 +38,7 @@ bool session_is_state_of(const lathe_session *s, const struct plugin *plugin);
 lathe_status session_check_state(lathe_session *s, const struct plugin *plugin,
                                  const void *bytes, int64_t count);
 /* How much data there is: into "lathe.loop", and compared with it. */
-bool session_put_data(const lathe_session *s, struct json *loop);
+struct json *session_list_data(const lathe_session *s);
 lathe_status session_check_data(lathe_session *s, const struct json *loop);
 
 /* ---- session_changes.c ---- */

@@ -259,6 +259,7 @@ struct lathe_session {
     bool resumes_in_epoch; /* whose beginning is not repeated */
     bool is_visit_cut;     /* the last one, because the run is to end */
     bool forgets_stop;     /* callbacks were changed: that one had stopped it is past */
+    bool hides_directory;  /* from messages: it will be removed */
     bool is_begun_again;   /* resumed, from what the run began from */
     bool resumes_after_update; /* what was due after it is still to come */
     char run_id[33];

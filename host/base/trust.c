@@ -14,12 +14,13 @@
 
 #define LINKS_MAX 40 /* as the kernel */
 
-bool trust_is_raised(void) {
+/* With raised privileges: then the environment is not believed. */
+static bool is_raised(void) {
     return getauxval(AT_SECURE) != 0;
 }
 
 static bool is_trusted_owner(uid_t owner) {
-    if (owner == 0 || (owner == geteuid() && !trust_is_raised())) return true;
+    if (owner == 0 || (owner == geteuid() && !is_raised())) return true;
     struct stat program;
     return stat("/proc/self/exe", &program) == 0 && program.st_uid == owner;
 }

@@ -15,8 +15,6 @@
 lathe_status trust_check(int fd, const char *path, struct error *err);
 /* A folder further up. World-writable is fine if it is sticky, as /tmp is. */
 lathe_status trust_check_folder(const char *path, struct error *err);
-/* Does the program run with raised privileges? Then its environment is not believed. */
-bool trust_is_raised(void);
 /* "path", or "path -> target" for one that a link leads away from; the caller's; NULL:
  * out of memory. */
 char *trust_show(const char *path);

@@ -12,7 +12,6 @@
 #include "base/path.h"
 #include "bundle/content_parts.h"
 #include "bundle/tree.h"
-#include "bundle/uses.h"
 
 #define STAGING_PREFIX "lathe-verify-"
 #define LENGTH_BYTES 8
@@ -40,10 +39,8 @@ static bool is_whole(const char *path) {
 }
 
 static bool is_weights(const struct bundle *bundle, const struct bundle_file *file) {
-    bool is_used = bundle->checkpoint && !strcmp(bundle->checkpoint, file->path);
-    for (size_t i = 0; i < json_size(file->used_by); i++)
-        is_used |= !strcmp(json_text(json_at(file->used_by, i)), "start.weights");
-    return is_used;
+    return json_holds(file->used_by, "start.weights") ||
+           (bundle->checkpoint && !strcmp(bundle->checkpoint, file->path));
 }
 
 /* Data was compared with its digest, and nobody looks into it: an empty file stands for
@@ -152,63 +149,7 @@ void content_close(struct content *content) {
     free(content);
 }
 
-/* ---- the experiment ---- */
-
-struct settings {
-    const struct content *content;
-    struct errors *faults;
-};
-
-static lathe_status look_at_use(void *context, const char *stage,
-                                const struct use *use) {
-    const struct settings *settings = context;
-    const struct manifest *manifest = use->manifest;
-    const char *folder = settings->content->folder;
-    const char *kind = manifest_kind_name(manifest->kind);
-    if (!strncmp(manifest->library_path, folder, strlen(folder)) ||
-        bundle_has_plugin(settings->content->bundle, kind, manifest->name))
-        return LATHE_OK; /* or its faults were told already */
-    struct error *err = errors_add(settings->faults);
-    fail(err, LATHE_EMISSING, "%s/%s is used, and is not in the bundle", kind,
-         manifest->name);
-    error_where(err, "%s: %s%s", BUNDLE_EXPERIMENT, stage, use->path);
-    error_help(err, "one that is installed here would be taken: %s",
-               manifest->library_path);
-    return LATHE_OK;
-}
-
-/* Once a plugin was told to be faulty, that it is missing is not told as well. */
-static void take_faults(const struct errors *from, bool is_told,
-                        struct errors *faults) {
-    for (size_t i = 0; i < from->count; i++) {
-        if (is_told && from->items[i].status == LATHE_EMISSING) continue;
-        *errors_add(faults) = from->items[i];
-    }
-}
-
-static void check_experiment(const struct content *content,
-                             const struct registry *registry, struct errors *faults) {
-    const bool is_told = faults->count > 0;
-    char *path = path_join(content->folder, BUNDLE_EXPERIMENT);
-    struct experiment *experiment = NULL;
-    struct errors own = {0};
-    struct settings settings = {content, faults};
-    lathe_status status = LATHE_ENOMEM;
-    if (path) status = experiment_open(path, NULL, registry, &experiment, &own);
-    take_faults(&own, is_told, faults);
-    if (!status) status = uses_each(experiment, &settings, look_at_use);
-    if (!status) {
-        content_check_paths(content->bundle, content->folder, experiment, NULL, faults);
-        content_check_files(content->bundle, content->folder, experiment, faults);
-    } else if (!own.count) {
-        fail(errors_add(faults), LATHE_ENOMEM, "out of memory");
-    }
-    experiment_close(experiment);
-    errors_finish(&own);
-    free(path);
-}
-
-/* ---- the whole ---- */
+/* ---- checking ---- */
 
 /* Replaces every `from` in the text. */
 static void replace(char *text, size_t size, const char *from, const char *to) {
@@ -220,18 +161,22 @@ static void replace(char *text, size_t size, const char *from, const char *to) {
     }
 }
 
-/* The folder is removed before anybody reads of it: paths in it are told as paths in
- * the bundle. */
-static void forget_folder(const char *folder, struct error *err) {
+/* A fault as the reader of the bundle is to see it. The folder is removed before
+ * anybody reads of it: paths in it are told as paths in the bundle. */
+static void add_fault(const char *folder, struct error *fault, struct errors *faults) {
     char *inside = text_make("%s/", folder);
     const char *const names[][2] = {{inside ? inside : folder, ""},
                                     {folder, "the bundle"}};
     for (size_t i = 0; i < 2; i++) {
-        replace(err->what, sizeof err->what, names[i][0], names[i][1]);
-        replace(err->where, sizeof err->where, names[i][0], names[i][1]);
-        replace(err->help, sizeof err->help, names[i][0], names[i][1]);
+        replace(fault->what, sizeof fault->what, names[i][0], names[i][1]);
+        replace(fault->where, sizeof fault->where, names[i][0], names[i][1]);
+        replace(fault->help, sizeof fault->help, names[i][0], names[i][1]);
     }
     free(inside);
+    if (fault->status == LATHE_EINVAL || fault->status == LATHE_ENOTFOUND)
+        fault->status = LATHE_EDATA; /* of the bundle, not of a user */
+    if (!fault->help[0]) error_help(fault, "make the bundle again: lathe pack");
+    *errors_add(faults) = *fault;
 }
 
 /* Data that the bundle does not hold: the settings that name it must be sound all the
@@ -258,17 +203,11 @@ void content_check(struct content *content, struct errors *faults) {
         *errors_add(&own) = err;
     } else {
         content_check_plugins(content->bundle, content->folder, registry, &own);
-        check_experiment(content, registry, &own);
+        content_check_experiment(content->bundle, content->folder, registry, &own);
         content_check_receipt(content->bundle, content->folder, &own);
     }
-    for (size_t i = 0; i < own.count; i++) {
-        struct error *fault = &own.items[i];
-        forget_folder(content->folder, fault);
-        if (fault->status == LATHE_EINVAL || fault->status == LATHE_ENOTFOUND)
-            fault->status = LATHE_EDATA; /* of the bundle, not of a user */
-        if (!fault->help[0]) error_help(fault, "make the bundle again: lathe pack");
-        *errors_add(faults) = *fault;
-    }
+    for (size_t i = 0; i < own.count; i++)
+        add_fault(content->folder, &own.items[i], faults);
     errors_finish(&own);
     registry_close(registry);
     free(plugins);

@@ -11,6 +11,9 @@
 void content_check_plugins(const struct bundle *bundle, const char *folder,
                            const struct registry *registry, struct errors *faults);
 
+/* Can the experiment be opened, with the plugins and the files of the bundle alone? */
+void content_check_experiment(const struct bundle *bundle, const char *folder,
+                              const struct registry *registry, struct errors *faults);
 /* Is the receipt one, and are its records there? */
 void content_check_receipt(const struct bundle *bundle, const char *folder,
                            struct errors *faults);

@@ -67,12 +67,6 @@ static void check_names(const struct plugins *p, const struct bundle_plugin *plu
 
 /* ---- the library ---- */
 
-static bool is_listed(const struct json *list, const char *word) {
-    for (size_t i = 0; i < json_size(list); i++)
-        if (!strcmp(json_text(json_at(list, i)), word)) return true;
-    return false;
-}
-
 /* machine_check goes by what bundle.json says that all plugins need together. */
 static void check_needs(const struct plugins *p, const struct bundle_plugin *plugin,
                         const struct facts *facts) {
@@ -87,7 +81,7 @@ static void check_needs(const struct plugins *p, const struct bundle_plugin *plu
                   "it needs glibc %u.%u, and bundle.json says %u.%u", facts->glibc[0],
                   facts->glibc[1], bundle->glibc[0], bundle->glibc[1]);
     for (const char **needed = facts->object.needed; needed && *needed; needed++)
-        if (!is_listed(bundle->libraries, *needed))
+        if (!json_holds(bundle->libraries, *needed))
             add_fault(p, LATHE_EDATA, plugin->library,
                       "it needs %.200s, which bundle.json does not list", *needed);
 }

@@ -90,13 +90,13 @@ uint32_t check_draw(const struct check *check, uint32_t purpose, uint64_t index)
     return draws[index % 4];
 }
 
-double check_unit(const struct check *check, uint32_t purpose, uint64_t index) {
+static double draw_unit(const struct check *check, uint32_t purpose, uint64_t index) {
     return (check_draw(check, purpose, index) + 0.5) / 4294967296.0;
 }
 
 double check_normal(const struct check *check, uint32_t purpose, uint64_t index) {
     double sum = -2;
-    for (uint64_t i = 0; i < 4; i++) sum += check_unit(check, purpose, 4 * index + i);
+    for (uint64_t i = 0; i < 4; i++) sum += draw_unit(check, purpose, 4 * index + i);
     return sum * 1.7320508075688772; /* four uniform numbers have variance 1/3 */
 }
 

@@ -97,10 +97,9 @@ __attribute__((format(printf, 2, 3))) void check_doing(struct check *check,
 void check_output(struct check *check);
 bool check_is_failed(struct check *check);
 
-/* A number from the seed, for one purpose: 0 … 1, or all 32 bits. */
-double check_unit(const struct check *check, uint32_t purpose, uint64_t index);
+/* A number from the seed, for one purpose, all 32 bits of it. */
 uint32_t check_draw(const struct check *check, uint32_t purpose, uint64_t index);
-/* The same, near to normally distributed, of variance 1. */
+/* One near to normally distributed, of variance 1. */
 double check_normal(const struct check *check, uint32_t purpose, uint64_t index);
 
 bool check_same(const void *a, const void *b, size_t bytes);

@@ -50,14 +50,10 @@ static struct json *make_list(const struct json *schema, const char *name) {
 static struct json *make_map(const struct json *schema) {
     struct json *map = json_make_map();
     const struct json *required = json_get(schema, "required");
-    for (size_t i = 0; map && i < json_size(required); i++) {
+    const struct json *properties = json_get(schema, "properties");
+    for (size_t i = 0; i < json_size(required); i++) {
         const char *key = json_text(json_at(required, i));
-        struct json *value =
-            subject_make_up(json_get(json_get(schema, "properties"), key), key);
-        if (!value || !json_put(map, key, value)) {
-            json_close(map);
-            return NULL;
-        }
+        map = json_add(map, key, subject_make_up(json_get(properties, key), key));
     }
     return map;
 }
@@ -67,10 +63,8 @@ static struct json *make_nested(const char *kind) {
     static const char *const names[] = {"check-data", "check-model", "check-optimizer"};
     for (size_t i = 0; i < 3; i++) {
         if (strcmp(known[i], kind) != 0) continue;
-        struct json *use = json_make_map();
-        json_put(use, "use", json_make_text(names[i]));
-        if (i == 2) json_put(use, "lr", json_make_number(0.05));
-        return use;
+        struct json *use = JSON_MAP_OF({"use", json_make_text(names[i])});
+        return i == 2 ? json_add(use, "lr", json_make_number(0.05)) : use;
     }
     return NULL;
 }

@@ -16,55 +16,27 @@ struct data {
     int64_t width, label_width;
 };
 
-static const lathe_field shapes[][2] = {
-    {{.size = sizeof(lathe_field),
-      .rank = 1,
-      .name = "input",
-      .code = LATHE_FLOAT,
-      .bits = 32,
-      .shape = {6}},
-     {.size = sizeof(lathe_field),
-      .name = "label",
-      .code = LATHE_INT,
-      .bits = 32,
-      .classes = CLASSES}},
-    {{.size = sizeof(lathe_field),
-      .rank = 1,
-      .name = "input",
-      .code = LATHE_FLOAT,
-      .bits = 32,
-      .shape = {6}},
-     {.size = sizeof(lathe_field),
-      .rank = 1,
-      .name = "label",
-      .code = LATHE_FLOAT,
-      .bits = 32,
-      .shape = {2}}},
-    {{.size = sizeof(lathe_field),
-      .rank = 3,
-      .name = "input",
-      .code = LATHE_FLOAT,
-      .bits = 32,
-      .shape = {2, 5, 5}},
-     {.size = sizeof(lathe_field),
-      .name = "label",
-      .code = LATHE_INT,
-      .bits = 32,
-      .classes = CLASSES}},
-    {{.size = sizeof(lathe_field),
-      .rank = 1,
-      .name = "tokens",
-      .code = LATHE_INT,
-      .bits = 32,
-      .shape = {TOKENS_A_ROW},
-      .classes = TOKENS},
-     {.size = sizeof(lathe_field),
-      .name = "label",
-      .code = LATHE_INT,
-      .bits = 32,
-      .classes = CLASSES}},
-    {{.size = sizeof(lathe_field), .name = "input", .code = LATHE_FLOAT, .bits = 32},
-     {.size = sizeof(lathe_field), .name = "label", .code = LATHE_FLOAT, .bits = 32}},
+#define FIELD(called, type)                                                            \
+    .size = sizeof(lathe_field), .name = called, .code = type, .bits = 32
+
+static const struct {
+    const char *name;
+    lathe_field fields[2];
+} shapes[] = {
+    {"classes",
+     {{FIELD("input", LATHE_FLOAT), .rank = 1, .shape = {6}},
+      {FIELD("label", LATHE_INT), .classes = CLASSES}}},
+    {"numbers",
+     {{FIELD("input", LATHE_FLOAT), .rank = 1, .shape = {6}},
+      {FIELD("label", LATHE_FLOAT), .rank = 1, .shape = {2}}}},
+    {"image",
+     {{FIELD("input", LATHE_FLOAT), .rank = 3, .shape = {2, 5, 5}},
+      {FIELD("label", LATHE_INT), .classes = CLASSES}}},
+    {"tokens",
+     {{FIELD("tokens", LATHE_INT), .rank = 1, .shape = {TOKENS_A_ROW},
+       .classes = TOKENS},
+      {FIELD("label", LATHE_INT), .classes = CLASSES}}},
+    {"scalar", {{FIELD("input", LATHE_FLOAT)}, {FIELD("label", LATHE_FLOAT)}}},
 };
 
 static int64_t width_of(const lathe_field *field) {
@@ -74,13 +46,12 @@ static int64_t width_of(const lathe_field *field) {
 }
 
 static lathe_status create(const lathe_host *host, void **self) {
-    static const char *const names[] = {"classes", "numbers", "image", "tokens",
-                                        "scalar"};
     struct data *data = calloc(1, sizeof *data);
     if (!data) return lathe_fail(host, LATHE_ENOMEM, "no memory");
     data->rows = lathe_integer(host, "rows");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-        if (!strcmp(names[i], lathe_string(host, "shape"))) data->fields = shapes[i];
+        if (!strcmp(shapes[i].name, lathe_string(host, "shape")))
+            data->fields = shapes[i].fields;
     data->width = width_of(&data->fields[0]);
     data->label_width = width_of(&data->fields[1]);
     *self = data;

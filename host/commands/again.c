@@ -5,14 +5,9 @@
 #include <string.h>
 
 #include "checkpoints.h"
+#include "commands/compare.h"
 
 /* ---- weights ---- */
-
-static bool is_kept(const struct again *again, int64_t step) {
-    for (size_t i = 0; i < json_size(again->kept); i++)
-        if (json_whole(json_get(json_at(again->kept, i), "step")) == step) return true;
-    return false;
-}
 
 /* As a checkpoint has them. */
 static bool digest_weights(lathe_session *session, char hex[DIGEST_HEX]) {
@@ -38,7 +33,7 @@ static bool digest_weights(lathe_session *session, char hex[DIGEST_HEX]) {
 static lathe_status look(struct again *again, lathe_session *session) {
     const int64_t step = lathe_now(session)->step;
     char hex[DIGEST_HEX];
-    if (!is_kept(again, step)) return LATHE_OK;
+    if (!compare_find_step(again->kept, step)) return LATHE_OK;
     struct json *map = json_make_map();
     if (map && digest_weights(session, hex) &&
         json_put(map, "step", json_make_whole(step)) &&

@@ -52,8 +52,9 @@ static lathe_status read_all(struct intake *intake, const char *path,
 
 /* ---- for people ---- */
 
-void bundle_page_add_files(const char *title, const struct bundle_file *files,
-                           size_t count, struct text *text) {
+/* "path  size  SHA-256", a line each, under a title; nothing for none. */
+static void add_files(const char *title, const struct bundle_file *files, size_t count,
+                      struct text *text) {
     int width = 0;
     for (size_t i = 0; i < count; i++)
         if ((int)strlen(files[i].path) > width) width = (int)strlen(files[i].path);
@@ -102,9 +103,8 @@ static void add_page(const struct bundle *bundle, const struct signature *signat
         text_format(text, "  %s/%s %s%s%s\n", plugin->kind, plugin->name,
                     plugin->version, *plugin->license ? ", " : "", plugin->license);
     }
-    bundle_page_add_files("files", bundle->files, bundle->file_count, text);
-    bundle_page_add_files("data that is not in it", bundle->outside,
-                          bundle->outside_count, text);
+    add_files("files", bundle->files, bundle->file_count, text);
+    add_files("data that is not in it", bundle->outside, bundle->outside_count, text);
     text_add(text, "\nexperiment\n");
     json_write(experiment, text, 2);
     text_add(text, "\n");
@@ -116,13 +116,10 @@ static void add_page(const struct bundle *bundle, const struct signature *signat
 static void add_json(const struct bundle *bundle, const struct signature *signature,
                      const struct json *experiment, struct text *text) {
     struct json *root = json_clone(bundle->root);
-    const bool is_whole = root && json_put(root, "id", json_make_text(bundle->id)) &&
-                          json_put(root, "signature", signature_json(signature)) &&
-                          json_put(root, "experiment", json_clone(experiment));
-    if (is_whole) json_write(root, text, 2);
-    text_add(text, "\n");
-    if (!is_whole) text->is_broken = true;
-    json_close(root);
+    root = json_add(root, "id", json_make_text(bundle->id));
+    root = json_add(root, "signature", signature_json(signature));
+    root = json_add(root, "experiment", json_clone(experiment));
+    json_write_document(root, text, 2);
 }
 
 lathe_status bundle_page_print(const char *path, int is_json, struct error *err) {

@@ -37,6 +37,8 @@ int command_help(int argc, char **argv);
 
 /* Prints what, where and help on stderr, a line each. */
 void command_print_error(const struct error *error);
+/* What a line of a session's log begins with on stderr. */
+const char *command_log_prefix(int32_t level);
 /* What a session says went wrong, as an error of ours. */
 void command_take_error(struct error *error, const lathe_error *from);
 

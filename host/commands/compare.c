@@ -125,7 +125,7 @@ void side_finish(struct side *side) {
 
 /* ---- weights ---- */
 
-static const struct json *find_step(const struct json *list, int64_t step) {
+const struct json *compare_find_step(const struct json *list, int64_t step) {
     for (size_t i = 0; i < json_size(list); i++)
         if (json_whole(json_get(json_at(list, i), "step")) == step)
             return json_at(list, i);
@@ -139,7 +139,8 @@ static struct json *compare_weights(const struct side *a, const struct side *b,
     for (size_t i = 0; i < json_size(list); i++) {
         const struct json *one = json_at(list, i);
         const int64_t step = json_whole(json_get(one, "step"));
-        const struct json *other = find_step(json_get(b->receipt, "checkpoints"), step);
+        const struct json *other =
+            compare_find_step(json_get(b->receipt, "checkpoints"), step);
         if (!other || (scope.steps >= 0 && step > scope.steps)) continue;
         if (json_same(json_get(one, "sha256"), json_get(other, "sha256"))) {
             json_push(compared, json_make_whole(step));
@@ -147,8 +148,7 @@ static struct json *compare_weights(const struct side *a, const struct side *b,
         }
         struct json *apart =
             compare_pair("weights", json_get(one, "sha256"), json_get(other, "sha256"));
-        if (apart) json_put(apart, "step", json_make_whole(step));
-        return apart;
+        return json_add(apart, "step", json_make_whole(step));
     }
     return NULL;
 }
@@ -158,10 +158,9 @@ static struct json *compare_length(const struct side *a, const struct side *b) {
     const struct json *one = json_get(a->receipt, "step");
     const struct json *other = json_get(b->receipt, "step");
     if (json_same(one, other)) return NULL;
-    struct json *apart = compare_pair("last step", one, other);
     const bool is_first = json_whole(one) < json_whole(other);
-    if (apart) json_put(apart, "step", json_clone(is_first ? one : other));
-    return apart;
+    return json_add(compare_pair("last step", one, other), "step",
+                    json_clone(is_first ? one : other));
 }
 
 /* Takes both over, gives the earlier one; where both are of one step, the first. */
@@ -182,21 +181,17 @@ static struct json *earlier(struct json *one, struct json *other) {
 struct json *compare_sides(const struct side *a, const struct side *b,
                            struct scope scope) {
     struct json *report = json_make_map(), *weights = json_make_list();
-    struct json *compared = json_make_map();
     int64_t records = 0;
     bool is_whole = report && weights && compare_causes(report, a, b);
     struct json *apart =
         is_whole ? compare_records(a, b, scope, &records, &is_whole) : NULL;
     if (is_whole) apart = earlier(apart, compare_weights(a, b, scope, weights));
     if (is_whole && !scope.is_part) apart = earlier(apart, compare_length(a, b));
-    is_whole = json_put(compared, "records", json_make_whole(records)) && is_whole;
-    is_whole = json_put(compared, "weights", weights) && is_whole;
-    is_whole = json_put(report, "compared", compared) && is_whole;
-    is_whole = json_put(report, "apart", apart ? apart : json_make_text(NULL)) &&
-               json_put(report, "metrics", compare_ends(a, b)) && is_whole;
-    if (is_whole) return report;
-    json_close(report);
-    return NULL;
+    report = json_add(
+        report, "compared",
+        JSON_MAP_OF({"records", json_make_whole(records)}, {"weights", weights}));
+    report = json_add(report, "apart", apart ? apart : json_make_text(NULL));
+    return json_add(report, "metrics", is_whole ? compare_ends(a, b) : NULL);
 }
 
 lathe_status compare_check(const struct json *report, struct error *err) {

@@ -61,6 +61,8 @@ bool compare_causes(struct json *report, const struct side *a, const struct side
  * that are the same up to there. false in *is_whole: out of memory. */
 struct json *compare_records(const struct side *a, const struct side *b,
                              struct scope scope, int64_t *count, bool *is_whole);
+/* The item of [{"step"}] that is of the step; NULL: there is none. */
+const struct json *compare_find_step(const struct json *list, int64_t step);
 /* The last value of each metric, where they differ; NULL: out of memory. */
 struct json *compare_ends(const struct side *a, const struct side *b);
 /* {"what", "a", "b"}; values are cloned, NULL is null. */

@@ -6,28 +6,19 @@
 
 #include "base/path.h"
 #include "commands/compare.h"
+#include "receipt.h"
 
 struct json *compare_pair(const char *what, const struct json *a,
                           const struct json *b) {
-    struct json *map = json_make_map();
-    const bool is_whole =
-        map && json_put(map, "what", json_make_text(what)) &&
-        json_put(map, "a", a ? json_clone(a) : json_make_text(NULL)) &&
-        json_put(map, "b", b ? json_clone(b) : json_make_text(NULL));
-    if (is_whole) return map;
-    json_close(map);
-    return NULL;
+    return JSON_MAP_OF({"what", json_make_text(what)},
+                       {"a", a ? json_clone(a) : json_make_text(NULL)},
+                       {"b", b ? json_clone(b) : json_make_text(NULL)});
 }
 
-struct listing {
-    struct json *list;
-    bool is_broken;
-};
-
-static void add_pair(struct listing *listing, const char *what, const struct json *a,
+/* Without memory, for `what` also, the list ends as NULL. */
+static void add_pair(struct json **list, const char *what, const struct json *a,
                      const struct json *b) {
-    struct json *pair = compare_pair(what, a, b);
-    if (!pair || !json_push(listing->list, pair)) listing->is_broken = true;
+    *list = json_append(*list, what ? compare_pair(what, a, b) : NULL);
 }
 
 /* Of a list whose items have names: what they are called; "" for others. */
@@ -36,20 +27,20 @@ static const char *name_of(const struct json *item) {
     return *id ? id : json_text(json_get(item, "use"));
 }
 
-static void add_values(struct listing *listing, const char *path, const struct json *a,
+static void add_values(struct json **list, const char *path, const struct json *a,
                        const struct json *b);
 
-static void add_member(struct listing *listing, const char *path, const char *key,
+static void add_member(struct json **list, const char *path, const char *key,
                        const struct json *a, const struct json *b) {
     char *inner = text_make("%s%s%s", path, *path ? "." : "", key);
     if (inner)
-        add_values(listing, inner, a, b);
+        add_values(list, inner, a, b);
     else
-        listing->is_broken = true;
+        *list = json_append(*list, NULL);
     free(inner);
 }
 
-static void add_items(struct listing *listing, const char *path, const struct json *a,
+static void add_items(struct json **list, const char *path, const struct json *a,
                       const struct json *b) {
     for (size_t i = 0; i < json_size(a); i++) {
         const struct json *left = json_at(a, i), *right = json_at(b, i);
@@ -57,60 +48,45 @@ static void add_items(struct listing *listing, const char *path, const struct js
         snprintf(index, sizeof index, "%zu", i);
         const char *name = name_of(left);
         const bool is_named = *name && !strcmp(name, name_of(right));
-        add_member(listing, path, is_named ? name : index, left, right);
+        add_member(list, path, is_named ? name : index, left, right);
     }
 }
 
-static void add_values(struct listing *listing, const char *path, const struct json *a,
+static void add_values(struct json **list, const char *path, const struct json *a,
                        const struct json *b) {
     if (a && b && json_same(a, b)) return;
     if (json_kind(a) == JSON_MAP && json_kind(b) == JSON_MAP) {
         for (struct json_member at = {0}; json_next(a, &at);)
-            add_member(listing, path, at.key, at.value, json_get(b, at.key));
+            add_member(list, path, at.key, at.value, json_get(b, at.key));
         for (struct json_member at = {0}; json_next(b, &at);)
-            if (!json_get(a, at.key)) add_member(listing, path, at.key, NULL, at.value);
+            if (!json_get(a, at.key)) add_member(list, path, at.key, NULL, at.value);
     } else if (json_kind(a) == JSON_LIST && json_kind(b) == JSON_LIST &&
                json_size(a) == json_size(b)) {
-        add_items(listing, path, a, b);
+        add_items(list, path, a, b);
     } else {
-        add_pair(listing, path, a, b);
+        add_pair(list, path, a, b);
     }
-}
-
-/* Without what says whose run it is. */
-static struct json *settings_of(const struct side *side) {
-    static const char *const left_out[] = {"run", "from", "origin", "plugin_path"};
-    struct json *map = json_make_map();
-    for (struct json_member at = {0}; map && json_next(side->resolved, &at);) {
-        bool is_kept = true;
-        for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-            if (!strcmp(at.key, left_out[i])) is_kept = false;
-        if (is_kept && !json_put(map, at.key, json_clone(at.value))) {
-            json_close(map);
-            map = NULL;
-        }
-    }
-    return map;
 }
 
 /* A receipt without its experiment says no more than whether it is the same. */
-static void add_settings(struct listing *listing, const struct side *a,
+static void add_settings(struct json **list, const struct side *a,
                          const struct side *b) {
     const struct json *from = json_get(a->receipt, "from");
     const struct json *other = json_get(b->receipt, "from");
     if (a->resolved && b->resolved) {
-        struct json *left = settings_of(a), *right = settings_of(b);
+        struct json *left = receipt_settings(a->resolved);
+        struct json *right = receipt_settings(b->resolved);
         if (left && right)
-            add_values(listing, "", left, right);
+            add_values(list, "", left, right);
         else
-            listing->is_broken = true;
+            *list = json_append(*list, NULL);
         json_close(left);
         json_close(right);
     } else if (!a->is_packed && !b->is_packed) {
-        add_values(listing, "experiment", json_get(a->receipt, "experiment"),
+        add_values(list, "experiment", json_get(a->receipt, "experiment"),
                    json_get(b->receipt, "experiment"));
     }
-    if (from || other) add_values(listing, "from", from, other);
+    if (from || other) add_values(list, "from", from, other);
 }
 
 /* ---- plugins and data ---- */
@@ -138,8 +114,7 @@ static const struct json *find_plugin(const struct json *list,
     return NULL;
 }
 
-static void add_plugin(struct listing *listing, const struct json *a,
-                       const struct json *b) {
+static void add_plugin(struct json **list, const struct json *a, const struct json *b) {
     const struct json *known = a ? a : b;
     if (a && b && json_same(json_get(a, "version"), json_get(b, "version")) &&
         json_same(json_get(a, "sha256"), json_get(b, "sha256")))
@@ -147,29 +122,25 @@ static void add_plugin(struct listing *listing, const struct json *a,
     char *name = text_make("%s %s", json_text(json_get(known, "kind")),
                            json_text(json_get(known, "name")));
     struct json *left = plugin_text(a), *right = plugin_text(b);
-    if (name)
-        add_pair(listing, name, left, right);
-    else
-        listing->is_broken = true;
+    add_pair(list, name, left, right);
     json_close(left);
     json_close(right);
     free(name);
 }
 
-static void add_plugins(struct listing *listing, const struct side *a,
+static void add_plugins(struct json **list, const struct side *a,
                         const struct side *b) {
     const struct json *left = json_get(a->receipt, "plugins");
     const struct json *right = json_get(b->receipt, "plugins");
     for (size_t i = 0; i < json_size(left); i++)
-        add_plugin(listing, json_at(left, i), find_plugin(right, json_at(left, i)));
+        add_plugin(list, json_at(left, i), find_plugin(right, json_at(left, i)));
     for (size_t i = 0; i < json_size(right); i++)
         if (!find_plugin(left, json_at(right, i)))
-            add_plugin(listing, NULL, json_at(right, i));
+            add_plugin(list, NULL, json_at(right, i));
 }
 
 /* One that was not hashed in time has no digest, and is not known to differ. */
-static void add_data(struct listing *listing, const struct side *a,
-                     const struct side *b) {
+static void add_data(struct json **list, const struct side *a, const struct side *b) {
     const struct json *left = json_get(a->receipt, "data");
     const struct json *right = json_get(b->receipt, "data");
     const size_t count =
@@ -182,13 +153,13 @@ static void add_data(struct listing *listing, const struct side *a,
         if (are_both && (json_kind(one) != JSON_TEXT || json_kind(other) != JSON_TEXT))
             continue;
         if (are_both && json_same(one, other)) continue;
-        add_pair(listing, path_name(json_text(json_get(known, "path"))), one, other);
+        add_pair(list, path_name(json_text(json_get(known, "path"))), one, other);
     }
 }
 
-static void add_environment(struct listing *listing, const struct side *a,
+static void add_environment(struct json **list, const struct side *a,
                             const struct side *b) {
-    add_values(listing, "", json_get(a->receipt, "environment"),
+    add_values(list, "", json_get(a->receipt, "environment"),
                json_get(b->receipt, "environment"));
 }
 
@@ -197,18 +168,16 @@ static void add_environment(struct listing *listing, const struct side *a,
 bool compare_causes(struct json *report, const struct side *a, const struct side *b) {
     static const struct {
         const char *name;
-        void (*add)(struct listing *listing, const struct side *a,
-                    const struct side *b);
+        void (*add)(struct json **list, const struct side *a, const struct side *b);
     } lists[] = {{"settings", add_settings},
                  {"plugins", add_plugins},
                  {"data", add_data},
                  {"environment", add_environment}};
     bool is_whole = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        struct listing listing = {.list = json_make_list()};
-        if (listing.list) lists[i].add(&listing, a, b);
-        is_whole = json_put(report, lists[i].name, listing.list) &&
-                   !listing.is_broken && is_whole;
+        struct json *list = json_make_list();
+        lists[i].add(&list, a, b);
+        is_whole = json_put(report, lists[i].name, list) && is_whole;
     }
     return is_whole;
 }

@@ -41,11 +41,8 @@ static struct json *make_apart(const struct json *record, const char *metric,
                         : text_make("a record of %s", split_of(record));
     struct json *apart = what ? compare_pair(what, a, b) : NULL;
     free(what);
-    if (apart && json_put(apart, "step", json_make_whole(step_of(record))) &&
-        json_put(apart, "epoch", json_clone(json_get(record, "epoch"))))
-        return apart;
-    json_close(apart);
-    return NULL;
+    apart = json_add(apart, "step", json_make_whole(step_of(record)));
+    return json_add(apart, "epoch", json_clone(json_get(record, "epoch")));
 }
 
 /* *is_same: they are, to the digit. */
@@ -142,37 +139,31 @@ struct json *compare_records(const struct side *a, const struct side *b,
 /* {"train/loss": value} of the last record of each split. */
 static struct json *last_values(const struct side *side) {
     struct json *map = json_make_map();
-    bool is_whole = map != NULL;
     for (size_t i = 0; i < json_size(side->records); i++) {
         const struct json *record = json_at(side->records, i);
         for (struct json_member at = {0};
-             is_whole && json_next(json_get(record, "metrics"), &at);) {
+             json_next(json_get(record, "metrics"), &at);) {
             char *name = text_make("%s/%s", split_of(record), at.key);
-            is_whole =
-                name && json_put(map, name, json_clone(value_of(record, at.key)));
+            map = json_add(map, name, json_clone(value_of(record, at.key)));
             free(name);
         }
     }
-    if (is_whole) return map;
-    json_close(map);
-    return NULL;
+    return map;
 }
 
 struct json *compare_ends(const struct side *a, const struct side *b) {
     struct json *one = last_values(a), *other = last_values(b);
     struct json *list = json_make_list();
-    bool is_whole = one && other && list;
-    for (struct json_member at = {0}; is_whole && json_next(one, &at);) {
+    if (!one || !other) list = json_append(list, NULL);
+    for (struct json_member at = {0}; json_next(one, &at);) {
         const struct json *value = json_get(other, at.key);
         if (!value || !json_same(at.value, value))
-            is_whole = json_push(list, compare_pair(at.key, at.value, value));
+            list = json_append(list, compare_pair(at.key, at.value, value));
     }
-    for (struct json_member at = {0}; is_whole && json_next(other, &at);)
+    for (struct json_member at = {0}; json_next(other, &at);)
         if (!json_get(one, at.key))
-            is_whole = json_push(list, compare_pair(at.key, NULL, at.value));
+            list = json_append(list, compare_pair(at.key, NULL, at.value));
     json_close(one);
     json_close(other);
-    if (is_whole) return list;
-    json_close(list);
-    return NULL;
+    return list;
 }

@@ -50,19 +50,14 @@ static void write_text(const struct side *a, const struct side *b,
     compare_write_list(ends, text);
 }
 
-static bool write_json(const struct side *a, const struct side *b, struct json *report,
+static void write_json(const struct side *a, const struct side *b, struct json *report,
                        struct text *text) {
-    struct json *root = json_make_map();
-    bool is_whole =
-        root && json_put(root, "a", json_make_text(a->run)) &&
-        json_put(root, "b", json_make_text(b->run)) &&
-        json_put(root, "same", json_make_truth(!compare_has_difference(report)));
-    for (struct json_member at = {0}; is_whole && json_next(report, &at);)
-        is_whole = json_put(root, at.key, json_clone(at.value));
-    if (is_whole) json_write(root, text, 0);
-    text_add(text, "\n");
-    json_close(root);
-    return is_whole;
+    struct json *root =
+        JSON_MAP_OF({"a", json_make_text(a->run)}, {"b", json_make_text(b->run)},
+                    {"same", json_make_truth(!compare_has_difference(report))});
+    for (struct json_member at = {0}; json_next(report, &at);)
+        root = json_add(root, at.key, json_clone(at.value));
+    json_write_document(root, text, 0);
 }
 
 static int print(const struct side *a, const struct side *b, bool is_json,
@@ -76,7 +71,7 @@ static int print(const struct side *a, const struct side *b, bool is_json,
         return error_exit_code(err->status);
     }
     if (is_whole && is_json)
-        is_whole = write_json(a, b, report, &text);
+        write_json(a, b, report, &text);
     else if (is_whole)
         write_text(a, b, report, &text);
     int code = is_whole && compare_has_difference(report) ? EXIT_DIFFER : 0;

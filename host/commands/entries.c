@@ -9,7 +9,7 @@ static const char *known(const char *text) {
     return text && text[0] ? text : NULL;
 }
 
-const char *entry_kind(const struct registry_entry *entry) {
+static const char *kind_of(const struct registry_entry *entry) {
     bool is_known = entry->manifest && entry->manifest->kind != LATHE_KIND_NONE;
     return is_known ? manifest_kind_name(entry->manifest->kind) : NULL;
 }
@@ -24,7 +24,7 @@ const char *entry_status(const struct registry_entry *entry) {
 }
 
 void entry_add_title(const struct registry_entry *entry, struct text *text) {
-    const char *kind = entry_kind(entry), *name = entry_name(entry);
+    const char *kind = kind_of(entry), *name = entry_name(entry);
     if (kind && name) text_format(text, "%s/%s", kind, name);
     if (kind && name && entry->manifest->version[0])
         text_format(text, " %s", entry->manifest->version);
@@ -38,7 +38,7 @@ static void add_member(struct text *text, const char *key, const char *value) {
 
 void entry_add_json(const struct registry_entry *entry, struct text *text) {
     const struct manifest *manifest = entry->manifest;
-    add_member(text, "kind", entry_kind(entry));
+    add_member(text, "kind", kind_of(entry));
     add_member(text, "name", entry_name(entry));
     add_member(text, "version", manifest ? known(manifest->version) : NULL);
     add_member(text, "summary", manifest ? known(manifest->summary) : NULL);

@@ -5,8 +5,7 @@
 
 #include "registry.h"
 
-/* NULL for what is not known. Borrowed. */
-const char *entry_kind(const struct registry_entry *entry);
+/* NULL: it is not known. Borrowed. */
 const char *entry_name(const struct registry_entry *entry);
 const char *entry_status(const struct registry_entry *entry); /* "ok", "refused", … */
 /* "optimizer/sgd 1.0.0", as far as it is known; "" when nothing is. */

@@ -13,9 +13,7 @@ static struct json *make_for_format(const char *format) {
     if (strcmp(format, "path") == 0) return json_make_text("FILE");
     if (strcmp(format, "metric") == 0) return json_make_text("validation/loss");
     if (strncmp(format, "plugin:", 7) != 0) return NULL;
-    struct json *use = json_make_map();
-    json_put(use, "use", json_make_text("NAME"));
-    return use;
+    return JSON_MAP_OF({"use", json_make_text("NAME")});
 }
 
 /* One that is allowed, as near to a bound as can be; 1 without bounds. */
@@ -36,17 +34,18 @@ static struct json *make_list(const struct json *schema) {
     struct json *list = json_make_list();
     int64_t count = json_whole(json_get(schema, "minItems"));
     if (count > ITEMS_SHOWN) count = ITEMS_SHOWN;
-    for (int64_t i = 0; list && i < count; i++)
-        json_push(list, make_value(json_get(schema, "items")));
+    for (int64_t i = 0; i < count; i++)
+        list = json_append(list, make_value(json_get(schema, "items")));
     return list;
 }
 
 static struct json *make_map(const struct json *schema) {
     struct json *map = json_make_map();
     const struct json *required = json_get(schema, "required");
-    for (size_t i = 0; map && i < json_size(required); i++) {
+    const struct json *properties = json_get(schema, "properties");
+    for (size_t i = 0; i < json_size(required); i++) {
         const char *key = json_text(json_at(required, i));
-        json_put(map, key, make_value(json_get(json_get(schema, "properties"), key)));
+        map = json_add(map, key, make_value(json_get(properties, key)));
     }
     return map;
 }
@@ -88,17 +87,15 @@ static struct json *make_rate(const struct json *schema) {
 }
 
 static struct json *make_use(const struct manifest *manifest) {
-    struct json *use = json_make_map();
-    json_put(use, "use", json_make_text(manifest->name));
-    for (size_t i = 0; i < json_size(manifest->options); i++) {
-        const struct json *schema = json_at(manifest->options, i);
-        const char *name = json_key_at(manifest->options, i);
-        bool is_required =
-            !json_get(schema, "default") && !json_truth(json_get(schema, "optional"));
+    struct json *use = JSON_MAP_OF({"use", json_make_text(manifest->name)});
+    for (struct json_member at = {0}; json_next(manifest->options, &at);) {
+        bool is_required = !json_get(at.value, "default") &&
+                           !json_truth(json_get(at.value, "optional"));
         bool is_rate =
-            manifest->kind == LATHE_KIND_OPTIMIZER && strcmp(name, "lr") == 0;
+            manifest->kind == LATHE_KIND_OPTIMIZER && strcmp(at.key, "lr") == 0;
         if (is_required || is_rate)
-            json_put(use, name, is_rate ? make_rate(schema) : make_value(schema));
+            use = json_add(use, at.key,
+                           is_rate ? make_rate(at.value) : make_value(at.value));
     }
     return use;
 }
@@ -106,20 +103,10 @@ static struct json *make_use(const struct manifest *manifest) {
 struct json *example_make(const struct manifest *manifest) {
     if (manifest->kind == LATHE_KIND_NONE || manifest->kind == LATHE_KIND_COMM)
         return NULL;
-    struct json *example = json_make_map(), *value = make_use(manifest);
-    const char *key = manifest_kind_name(manifest->kind);
-    if (manifest->kind == LATHE_KIND_CALLBACK) {
-        struct json *list = json_make_list();
-        json_push(list, value);
-        value = list;
-        key = "callbacks";
-    } else if (manifest->kind == LATHE_KIND_DATASET) {
-        struct json *splits = json_make_map();
-        json_put(splits, "train", value);
-        value = splits;
-        key = "data";
-    }
-    if (example && json_put(example, key, value)) return example;
-    json_close(example);
-    return NULL;
+    struct json *use = make_use(manifest);
+    if (manifest->kind == LATHE_KIND_CALLBACK)
+        return JSON_MAP_OF({"callbacks", json_append(json_make_list(), use)});
+    if (manifest->kind == LATHE_KIND_DATASET)
+        return JSON_MAP_OF({"data", JSON_MAP_OF({"train", use})});
+    return JSON_MAP_OF({manifest_kind_name(manifest->kind), use});
 }

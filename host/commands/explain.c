@@ -17,31 +17,27 @@ struct explaining {
     const char *calls; /* a length; NULL: none wanted */
     lathe_session *session;
     struct json *list;   /* of calls, for the document; NULL: they are printed */
-    struct json *stages; /* [{…, drawing}], all of them */
-    bool is_broken;
+    struct json *stages; /* [{…, drawing}], all of them; NULL: out of memory */
 };
 
 static void keep_stage(struct explaining *e) {
     struct json *plan = plan_describe(e->session);
     struct json *drawing = plan ? explain_draw(plan) : NULL;
-    if (!drawing || !json_put(plan, "drawing", drawing)) {
-        json_close(plan);
-        plan = NULL;
-    }
-    if (!plan || !json_push(e->stages, plan)) e->is_broken = true;
+    e->stages = json_append(e->stages, json_add(plan, "drawing", drawing));
 }
 
 static void take_call(void *context, const char *line) {
     struct explaining *e = context;
     if (e->stages && !strncmp(line, PLAN_STAGE, strlen(PLAN_STAGE))) keep_stage(e);
-    if (e->list && !json_push(e->list, json_make_text(line))) e->is_broken = true;
+    if (e->list) e->list = json_append(e->list, json_make_text(line));
     if (!e->calls || e->is_json || fprintf(output_file(), "%s\n", line) >= 0) return;
     lathe_stop(e->session, "interrupted"); /* main tells why */
 }
 
 static void take_log(void *context, int32_t level, const char *text) {
     (void)context;
-    if (level == LATHE_LOG_WARNING) fprintf(stderr, "lathe: warning: %s\n", text);
+    if (level == LATHE_LOG_WARNING)
+        fprintf(stderr, "%s%s\n", command_log_prefix(level), text);
 }
 
 static int turn(struct explaining *e, struct error *err) {
@@ -62,13 +58,10 @@ static int turn(struct explaining *e, struct error *err) {
 static void write_json(struct explaining *e, struct text *text) {
     struct json *whole = json_clone(json_at(e->stages, 0)), *later = json_make_list();
     for (size_t i = 1; i < json_size(e->stages); i++)
-        if (!json_push(later, json_clone(json_at(e->stages, i)))) e->is_broken = true;
-    if (!json_put(whole, "later", later) || /* which takes it in any case */
-        (e->list && !json_put(whole, "calls", json_clone(e->list))))
-        e->is_broken = true;
-    if (!e->is_broken) json_write(whole, text, 2);
-    text_add(text, "\n");
-    json_close(whole);
+        later = json_append(later, json_clone(json_at(e->stages, i)));
+    whole = json_add(whole, "later", later);
+    if (e->calls) whole = json_add(whole, "calls", json_clone(e->list));
+    json_write_document(whole, text, 2);
 }
 
 static int explain(struct explaining *e, const char *experiment, struct error *err) {
@@ -76,19 +69,15 @@ static int explain(struct explaining *e, const char *experiment, struct error *e
     if (e->calls && !e->is_json) return turn(e, err);
     e->stages = json_make_list();
     if (e->calls) e->list = json_make_list();
-    e->is_broken = !e->stages || (e->calls && !e->list);
-    if (!e->is_broken) keep_stage(e);
+    keep_stage(e);
     int code = 0;
-    if (!e->is_broken &&
-        (e->calls || json_whole(json_get(json_at(e->stages, 0), "stages")) > 1))
+    if (e->calls || json_whole(json_get(json_at(e->stages, 0), "stages")) > 1)
         code = turn(e, err);
-    if (!code && !e->is_broken) {
-        if (e->is_json)
-            write_json(e, &text);
-        else
-            explain_write(e->stages, experiment, &text);
-    }
-    if (!code && (e->is_broken || text.is_broken))
+    if (!code && e->is_json)
+        write_json(e, &text);
+    else if (!code && e->stages)
+        explain_write(e->stages, experiment, &text);
+    if (!code && (!e->stages || text.is_broken))
         code = error_exit_code(fail(err, LATHE_ENOMEM, "no memory to explain"));
     if (!code) output_print(&text, !e->is_json);
     json_close(e->list);

@@ -6,17 +6,12 @@
 
 struct drawing {
     const struct json *plan;
-    struct json *lines;
+    struct json *lines; /* NULL: out of memory */
     int depth;
-    bool is_broken;
 };
 
 const struct json *explain_value(const struct json *plan, const char *path) {
-    const struct json *values = json_get(plan, "values");
-    for (size_t i = 0; i < json_size(values); i++)
-        if (!strcmp(json_text(json_get(json_at(values, i), "path")), path))
-            return json_get(json_at(values, i), "value");
-    return NULL;
+    return json_get(json_find(json_get(plan, "values"), "path", path), "value");
 }
 
 void explain_add_durations(const struct json *durations, struct text *text) {
@@ -29,24 +24,19 @@ void explain_add_durations(const struct json *durations, struct text *text) {
 /* Takes what the texts hold. */
 static void add(struct drawing *d, const char *call, struct text *who,
                 struct text *note) {
-    struct json *line = json_make_map();
-    if (!line || !json_put(line, "depth", json_make_whole(d->depth)) ||
-        !json_put(line, "call", json_make_text(call)) ||
-        !json_put(line, "who", json_make_text(who && who->data ? who->data : "")) ||
-        !json_put(line, "note", json_make_text(note && note->data ? note->data : "")))
-        d->is_broken = true;
-    if ((who && who->is_broken) || (note && note->is_broken)) d->is_broken = true;
-    if (!json_push(d->lines, line)) d->is_broken = true;
+    const bool is_whole = !(who && who->is_broken) && !(note && note->is_broken);
+    struct json *line = JSON_MAP_OF(
+        {"depth", json_make_whole(d->depth)}, {"call", json_make_text(call)},
+        {"who", json_make_text(who && who->data ? who->data : "")},
+        {"note", json_make_text(note && note->data ? note->data : "")});
+    d->lines = json_append(d->lines, line);
+    if (!is_whole) d->lines = json_append(d->lines, NULL);
     if (who) text_finish(who);
     if (note) text_finish(note);
 }
 
 static const struct json *plugin_at(const struct drawing *d, const char *path) {
-    const struct json *plugins = json_get(d->plan, "plugins");
-    for (size_t i = 0; i < json_size(plugins); i++)
-        if (!strcmp(json_text(json_get(json_at(plugins, i), "path")), path))
-            return json_at(plugins, i);
-    return NULL;
+    return json_find(json_get(d->plan, "plugins"), "path", path);
 }
 
 static void call(struct drawing *d, const char *function, const char *path,
@@ -57,10 +47,7 @@ static void call(struct drawing *d, const char *function, const char *path,
 }
 
 static bool is_subscribed(const struct json *plugin, const char *point) {
-    const struct json *points = json_get(plugin, "points");
-    for (size_t i = 0; i < json_size(points); i++)
-        if (!strcmp(json_text(json_at(points, i)), point)) return true;
-    return false;
+    return json_holds(json_get(plugin, "points"), point);
 }
 
 static void add_name(struct text *who, const struct json *plugin, const char *key) {
@@ -251,19 +238,12 @@ static void epoch(struct drawing *d) {
     d->depth--;
 }
 
-static struct json *finish(struct drawing *d) {
-    if (!d->is_broken) return d->lines;
-    json_close(d->lines);
-    return NULL;
-}
-
 struct json *explain_draw(const struct json *plan) {
     struct drawing d = {.plan = plan, .lines = json_make_list()};
     struct text note = {0};
-    if (!d.lines) return NULL;
     fire(&d, "run_begin");
     epoch(&d);
-    if (number(plan, "stage") < number(plan, "stages")) return finish(&d);
+    if (number(plan, "stage") < number(plan, "stages")) return d.lines;
     text_add(&note, "the last whole step");
     host(&d, "save", &note);
     save(&d, false);
@@ -271,5 +251,5 @@ struct json *explain_draw(const struct json *plan) {
     text_add(&note, "once, unless told to stop");
     visit(&d, "test", &note);
     fire(&d, "run_end");
-    return finish(&d);
+    return d.lines;
 }

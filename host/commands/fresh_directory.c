@@ -73,9 +73,8 @@ lathe_status fresh_directory_open(const char *asked, const struct original *orig
     return LATHE_OK;
 }
 
-const char *fresh_directory_removed(const struct fresh_directory *fresh) {
-    return fresh->staging.path && !fresh->is_kept ? path_name(fresh->staging.path)
-                                                  : NULL;
+bool fresh_directory_is_temporary(const struct fresh_directory *fresh) {
+    return fresh->staging.path && !fresh->is_kept;
 }
 
 void fresh_directory_close(struct fresh_directory *fresh) {

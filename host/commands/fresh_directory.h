@@ -21,8 +21,8 @@ struct fresh_directory {
 lathe_status fresh_directory_open(const char *asked, const struct original *original,
                                   bool is_kept, struct fresh_directory *fresh,
                                   struct error *err);
-/* The part of the path that fresh_directory_close removes; NULL: nothing. Borrowed. */
-const char *fresh_directory_removed(const struct fresh_directory *fresh);
+/* Will fresh_directory_close remove it? */
+bool fresh_directory_is_temporary(const struct fresh_directory *fresh);
 void fresh_directory_close(struct fresh_directory *fresh);
 
 #endif

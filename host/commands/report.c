@@ -12,6 +12,12 @@ void command_print_error(const struct error *error) {
             has_help ? "  help: " : "", error->help, has_help ? "\n" : "");
 }
 
+const char *command_log_prefix(int32_t level) {
+    return level == LATHE_LOG_ERROR     ? "lathe: "
+           : level == LATHE_LOG_WARNING ? "lathe: warning: "
+                                        : "";
+}
+
 void command_take_error(struct error *error, const lathe_error *from) {
     error->status = from->status;
     snprintf(error->what, sizeof error->what, "%s", from->what);

@@ -233,23 +233,18 @@ static void write_verdict(const struct reproduction *r, const struct json *repor
     text_finish(&causes);
 }
 
-static bool write_json(const struct reproduction *r, const struct json *report,
+static void write_json(const struct reproduction *r, const struct json *report,
                        bool is_identical, struct text *text) {
-    struct json *root = json_make_map();
-    const char *again = fresh_directory_removed(&r->fresh) ? NULL : r->fresh.path;
-    bool is_whole = root &&
-                    json_put(root, "identical", json_make_truth(is_identical)) &&
-                    json_put(root, "run", json_make_text(r->original.name)) &&
-                    json_put(root, "again", json_make_text(again)) &&
-                    json_put(root, "steps", json_make_whole(r->again.last)) &&
-                    json_put(root, "goes_on", json_make_truth(r->again.goes_on)) &&
-                    json_put(root, "changed", json_clone(r->changed));
-    for (struct json_member at = {0}; is_whole && json_next(report, &at);)
-        is_whole = json_put(root, at.key, json_clone(at.value));
-    if (is_whole) json_write(root, text, 0);
-    text_add(text, "\n");
-    json_close(root);
-    return is_whole;
+    const char *again = fresh_directory_is_temporary(&r->fresh) ? NULL : r->fresh.path;
+    struct json *root = JSON_MAP_OF({"identical", json_make_truth(is_identical)},
+                                    {"run", json_make_text(r->original.name)},
+                                    {"again", json_make_text(again)},
+                                    {"steps", json_make_whole(r->again.last)},
+                                    {"goes_on", json_make_truth(r->again.goes_on)},
+                                    {"changed", json_clone(r->changed)});
+    for (struct json_member at = {0}; json_next(report, &at);)
+        root = json_add(root, at.key, json_clone(at.value));
+    json_write_document(root, text, 0);
 }
 
 static int judge(struct reproduction *r, struct error *err) {
@@ -270,7 +265,7 @@ static int judge(struct reproduction *r, struct error *err) {
         return error_exit_code(err->status);
     }
     if (is_whole && r->is_json)
-        is_whole = write_json(r, report, is_identical, &text);
+        write_json(r, report, is_identical, &text);
     else if (is_whole)
         write_verdict(r, report, is_identical, &text);
     json_close(report);
@@ -287,7 +282,7 @@ static int judge(struct reproduction *r, struct error *err) {
 static int run_again(struct reproduction *r, struct error *err) {
     const struct json *from = json_get(r->original.side.resolved, "from");
     struct turn turn = {.is_quiet = r->is_quiet || r->is_json,
-                        .removed = fresh_directory_removed(&r->fresh),
+                        .is_temporary = fresh_directory_is_temporary(&r->fresh),
                         .verbosity = r->verbosity,
                         .run = again_run,
                         .run_context = &r->again};

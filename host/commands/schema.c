@@ -62,46 +62,38 @@ static struct json *translate(const struct json *schema);
 
 static struct json *translate_all(const struct json *schemas) {
     struct json *map = json_make_map();
-    for (struct json_member at = {0}; map && json_next(schemas, &at);)
-        if (!json_put(map, at.key, translate(at.value))) break;
+    for (struct json_member at = {0}; json_next(schemas, &at);)
+        map = json_add(map, at.key, translate(at.value));
     return map;
 }
 
 static struct json *translate_list(const struct json *schemas) {
     struct json *list = json_make_list();
-    for (size_t i = 0; list && i < json_size(schemas); i++)
-        if (!json_push(list, translate(json_at(schemas, i)))) break;
+    for (size_t i = 0; i < json_size(schemas); i++)
+        list = json_append(list, translate(json_at(schemas, i)));
     return list;
+}
+
+static struct json *translate_member(const char *key, const struct json *value) {
+    return strcmp(key, "properties") == 0 ? translate_all(value)
+           : strcmp(key, "items") == 0    ? translate(value)
+           : strcmp(key, "oneOf") == 0    ? translate_list(value)
+                                          : json_clone(value);
 }
 
 /* A schema of ours in the words of draft-07; the caller's, NULL: out of memory. What
  * stands beside a $ref is not read, so a meaning goes into "allOf". */
 static struct json *translate(const struct json *schema) {
+    struct json *meaning = make_meaning(json_text(json_get(schema, "format")));
     struct json *made = json_make_map();
-    const char *format = json_text(json_get(schema, "format"));
-    struct json *meaning = make_meaning(format);
-    bool is_whole = made != NULL;
-    for (struct json_member at = {0}; is_whole && json_next(schema, &at);) {
-        const char *key = at.key;
-        if (strcmp(key, "format") == 0 || strcmp(key, "optional") == 0) continue;
-        if (meaning && strcmp(key, "type") == 0) continue;
-        is_whole = json_put(made, key,
-                            strcmp(key, "properties") == 0 ? translate_all(at.value)
-                            : strcmp(key, "items") == 0    ? translate(at.value)
-                            : strcmp(key, "oneOf") == 0    ? translate_list(at.value)
-                                                           : json_clone(at.value));
-    }
-    if (is_whole && json_get(schema, "properties"))
-        is_whole = json_put(made, "additionalProperties", json_make_truth(false));
-    if (is_whole && meaning) {
-        struct json *all = json_make_list();
-        is_whole = all && json_push(all, meaning) && json_put(made, "allOf", all);
-    } else {
-        json_close(meaning);
-    }
-    if (is_whole) return made;
-    json_close(made);
-    return NULL;
+    for (struct json_member at = {0}; json_next(schema, &at);)
+        if (strcmp(at.key, "format") != 0 && strcmp(at.key, "optional") != 0 &&
+            (!meaning || strcmp(at.key, "type") != 0))
+            made = json_add(made, at.key, translate_member(at.key, at.value));
+    if (json_get(schema, "properties"))
+        made = json_add(made, "additionalProperties", json_make_truth(false));
+    return meaning ? json_add(made, "allOf", json_append(json_make_list(), meaning))
+                   : made;
 }
 
 /* ---- plugins ---- */
@@ -111,15 +103,16 @@ static bool is_required(const struct json *option) {
 }
 
 /* What every use has beside the plugin's own options */
-static bool put_common(struct json *properties, const struct manifest *manifest) {
-    struct json *use = json_make_map();
-    bool is_whole = use && json_put(use, "const", json_make_text(manifest->name)) &&
-                    json_put(use, "description", json_make_text(manifest->summary)) &&
-                    json_put(properties, "use", use) &&
-                    json_put(properties, "id", parse("{\"type\":\"string\"}"));
-    if (!is_whole || manifest->kind != LATHE_KIND_OPTIMIZER) return is_whole;
-    return json_put(properties, "keep", parse("{\"type\":\"boolean\"}")) &&
-           json_put(properties, "groups",
+static struct json *add_common(struct json *properties,
+                               const struct manifest *manifest) {
+    properties =
+        json_add(properties, "use",
+                 JSON_MAP_OF({"const", json_make_text(manifest->name)},
+                             {"description", json_make_text(manifest->summary)}));
+    properties = json_add(properties, "id", parse("{\"type\":\"string\"}"));
+    if (manifest->kind != LATHE_KIND_OPTIMIZER) return properties;
+    properties = json_add(properties, "keep", parse("{\"type\":\"boolean\"}"));
+    return json_add(properties, "groups",
                     parse("{\"type\":\"array\",\"items\":{\"type\":\"object\","
                           "\"properties\":{\"match\":{\"type\":\"string\"}},"
                           "\"required\":[\"match\"]}}"));
@@ -127,61 +120,43 @@ static bool put_common(struct json *properties, const struct manifest *manifest)
 
 /* { "use": the plugin's name, and its options } */
 static struct json *make_use(const struct manifest *manifest) {
-    struct json *made = json_make_map(), *required = json_make_list();
-    struct json *properties = translate_all(manifest->options);
-    bool is_whole = made && required && properties &&
-                    put_common(properties, manifest) &&
-                    json_push(required, json_make_text("use"));
-    for (struct json_member at = {0}; is_whole && json_next(manifest->options, &at);)
+    struct json *required = json_append(json_make_list(), json_make_text("use"));
+    for (struct json_member at = {0}; json_next(manifest->options, &at);)
         if (is_required(at.value))
-            is_whole = json_push(required, json_make_text(at.key));
-    is_whole = is_whole && json_put(made, "type", json_make_text("object")) &&
-               json_put(made, "properties", json_clone(properties)) &&
-               json_put(made, "required", json_clone(required)) &&
-               json_put(made, "additionalProperties", json_make_truth(false));
-    json_close(properties);
-    json_close(required);
-    if (is_whole) return made;
-    json_close(made);
-    return NULL;
+            required = json_append(required, json_make_text(at.key));
+    return JSON_MAP_OF(
+        {"type", json_make_text("object")},
+        {"properties", add_common(translate_all(manifest->options), manifest)},
+        {"required", required}, {"additionalProperties", json_make_truth(false)});
 }
 
-static bool put_kind(struct json *definitions, const struct registry *registry,
-                     uint32_t kind) {
-    struct json *choice = json_make_list(), *made = json_make_map();
-    bool is_whole = choice && made;
-    for (size_t i = 0; is_whole && i < registry_count(registry); i++) {
+static struct json *make_kind(const struct registry *registry, uint32_t kind) {
+    struct json *choice = json_make_list();
+    for (size_t i = 0; i < registry_count(registry); i++) {
         const struct registry_entry *entry = registry_at(registry, i);
         if (entry->status == REGISTRY_OK && entry->manifest->kind == kind)
-            is_whole = json_push(choice, make_use(entry->manifest));
+            choice = json_append(choice, make_use(entry->manifest));
     }
+    if (!choice || json_size(choice)) return JSON_MAP_OF({"oneOf", choice});
     /* An empty "oneOf" is no schema: nothing fits where no plugin is. */
-    if (is_whole && json_size(choice) > 0)
-        is_whole = json_put(made, "oneOf", json_clone(choice));
-    else if (is_whole)
-        is_whole = json_put(made, "not", json_make_map());
     json_close(choice);
-    if (is_whole) return json_put(definitions, manifest_kind_name(kind), made);
-    json_close(made);
-    return false;
+    return JSON_MAP_OF({"not", json_make_map()});
 }
 
+static struct json *make_definitions(const struct registry *registry) {
+    struct json *map = json_make_map();
+    for (uint32_t kind = LATHE_KIND_DATASET; kind <= LATHE_KIND_CALLBACK; kind++)
+        map = json_add(map, manifest_kind_name(kind), make_kind(registry, kind));
+    return map;
+}
+
+/* `registry` NULL: it needs no definitions. */
 static struct json *make_schema(const char *fixed, const struct registry *registry) {
-    struct json *ours = parse(fixed), *definitions = json_make_map();
-    struct json *made = ours && definitions ? translate(ours) : NULL;
-    bool is_whole =
-        made && json_put(made, "$schema",
-                         json_make_text("http://json-schema.org/draft-07/schema#"));
-    for (uint32_t kind = LATHE_KIND_DATASET; is_whole && kind <= LATHE_KIND_CALLBACK;
-         kind++)
-        is_whole = !registry || put_kind(definitions, registry, kind);
-    if (is_whole && registry)
-        is_whole = json_put(made, "definitions", json_clone(definitions));
+    struct json *ours = parse(fixed), *made = translate(ours);
+    const char *draft = "http://json-schema.org/draft-07/schema#";
+    made = json_add(made, "$schema", ours ? json_make_text(draft) : NULL);
     json_close(ours);
-    json_close(definitions);
-    if (is_whole) return made;
-    json_close(made);
-    return NULL;
+    return registry ? json_add(made, "definitions", make_definitions(registry)) : made;
 }
 
 static lathe_status print_schema(const char *const *paths, int of_plugin,
@@ -191,15 +166,13 @@ static lathe_status print_schema(const char *const *paths, int of_plugin,
     lathe_status status =
         of_plugin ? LATHE_OK : registry_open(paths, NULL, &registry, err);
     if (status != LATHE_OK) return status;
-    struct json *schema =
-        make_schema(of_plugin ? schema_plugin : schema_experiment, registry);
-    json_write(schema, &text, 2);
-    if (!schema || text.is_broken)
+    json_write_document(
+        make_schema(of_plugin ? schema_plugin : schema_experiment, registry), &text, 2);
+    if (text.is_broken)
         status = fail(err, LATHE_ENOMEM, "out of memory");
     else
-        puts(text.data); /* main looks whether it arrives */
+        fputs(text.data, stdout); /* main looks whether it arrives */
     text_finish(&text);
-    json_close(schema);
     registry_close(registry);
     return status;
 }

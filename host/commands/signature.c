@@ -108,17 +108,12 @@ void signature_add_line(const struct signature *signature, struct text *text) {
 
 struct json *signature_json(const struct signature *signature) {
     const struct keys_check *check = &signature->check;
-    struct json *root = json_make_map();
-    const bool is_whole =
-        root && json_put(root, "verdict", json_make_text(verdict_name(signature))) &&
-        json_put(root, "key",
-                 json_make_text(check->number[0] ? check->number : NULL)) &&
-        json_put(root, "name", json_make_text(check->name)) &&
-        json_put(root, "comment",
-                 json_make_text(check->comment[0] ? check->comment : NULL));
-    if (is_whole) return root;
-    json_close(root);
-    return NULL;
+    const char *key = check->number[0] ? check->number : NULL;
+    const char *comment = check->comment[0] ? check->comment : NULL;
+    return JSON_MAP_OF({"verdict", json_make_text(verdict_name(signature))},
+                       {"key", json_make_text(key)},
+                       {"name", json_make_text(check->name)},
+                       {"comment", json_make_text(comment)});
 }
 
 void signature_finish(struct signature *signature) {

@@ -14,9 +14,8 @@
 
 struct turn {
     int is_json, is_quiet, verbosity;
-    double time_limit;   /* seconds; 0: none */
-    const char *removed; /* part of the run's path, if the directory is removed after
-                            the run: then no message tells of it. NULL: it stays */
+    double time_limit; /* seconds; 0: none */
+    bool is_temporary; /* the run's directory is: no message tells of it */
     struct trace trace;
     /* Takes the place of lathe_run; NULL: that. */
     lathe_status (*run)(void *context, lathe_session *session);

@@ -18,11 +18,7 @@
 static void print_log(void *context, int32_t level, const char *text) {
     const struct visit *visit = context;
     if (level > LATHE_LOG_WARNING + visit->verbosity) return;
-    fprintf(stderr, "%s%s\n",
-            level == LATHE_LOG_ERROR     ? "lathe: "
-            : level == LATHE_LOG_WARNING ? "lathe: warning: "
-                                         : "",
-            text);
+    fprintf(stderr, "%s%s\n", command_log_prefix(level), text);
 }
 
 static void take_record(void *context, const char *json) {

@@ -36,7 +36,7 @@ as_json() { printf '%s' "${1//\"/\\\"}"; }
 
 check_listing() {
     local fault=$1 status=$2 says=$3 code line
-    timeout 10 "$LATHE" plugins --json --plugin-path "$scratch/$fault" \
+    timeout 60 "$LATHE" plugins --json --plugin-path "$scratch/$fault" \
         >"$scratch/listing" 2>"$scratch/stderr"
     code=$?
     ((code == 0)) || complain "$fault" "lathe plugins ended with $code"
@@ -51,7 +51,7 @@ check_run() {
     kind=$(grep -o '"kind": "[a-z]*"' "$here/$fault/plugin.json" 2>/dev/null | cut -d'"' -f4)
     [[ $kind =~ ^(dataset|model|optimizer|schedule)$ ]] || kind=callback
     write_experiment "$kind" "$fault" >"$scratch/experiment.json"
-    (cd "$scratch" && timeout 20 "$LATHE" run experiment.json --run-dir "run-$fault" \
+    (cd "$scratch" && timeout 60 "$LATHE" run experiment.json --run-dir "run-$fault" \
         --plugin-path "$scratch/$fault") >"$scratch/stdout" 2>"$scratch/stderr"
     code=$?
     ((code == wanted)) || complain "$fault" "lathe run ended with $code, not $wanted"

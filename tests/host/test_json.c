@@ -246,6 +246,23 @@ static void trees_can_be_made_changed_and_written(void **state) {
     json_close(map);
 }
 
+static void what_is_built_is_whole_or_nothing(void **state) {
+    (void)state;
+    struct json *list = json_append(json_make_list(), json_make_whole(1));
+    struct json *map = JSON_MAP_OF({"first", list}, {"second", json_make_text("b")});
+    struct text text = {0};
+    json_write_document(json_add(map, "third", json_make_truth(true)), &text, 0);
+    assert_string_equal(text.data, "{\"first\":[1],\"second\":\"b\",\"third\":true}\n");
+    assert_null(JSON_MAP_OF({"none", NULL}, {"closed", json_make_whole(1)}));
+    assert_null(json_add(json_make_map(), "none", NULL));
+    assert_null(json_add(NULL, "closed", json_make_whole(1)));
+    assert_null(json_append(json_make_list(), NULL));
+    assert_null(json_append(NULL, json_make_whole(1)));
+    json_write_document(NULL, &text, 0);
+    assert_true(text.is_broken);
+    text_finish(&text);
+}
+
 static void writing_gives_up_on_depth_instead_of_recursing(void **state) {
     (void)state;
     struct json *tree = json_make_list();
@@ -292,6 +309,7 @@ int main(void) {
         cmocka_unit_test(one_point_zero_is_whole_and_a_half_is_not),
         cmocka_unit_test(sameness_ignores_order_of_members_and_spelling_of_numbers),
         cmocka_unit_test(trees_can_be_made_changed_and_written),
+        cmocka_unit_test(what_is_built_is_whole_or_nothing),
         cmocka_unit_test(writing_gives_up_on_depth_instead_of_recursing),
         cmocka_unit_test(every_double_comes_back_as_it_was_written),
     };
