@@ -162,7 +162,9 @@ lathe_status shelf_hold(const char *folder, int *hold, struct error *err) {
         return LATHE_OK;
     close(*hold);
     *hold = -1;
-    return fail(err, LATHE_ENOTFOUND, "\"%.400s\" was removed", folder);
+    fail(err, LATHE_ENOTFOUND, "\"%.400s\" was removed by another process", folder);
+    error_help(err, "do that again, and it is unpacked anew");
+    return LATHE_ENOTFOUND;
 }
 
 /* One that was changed goes, also where somebody holds it. */
