@@ -240,8 +240,8 @@ static bool is_empty(const char *path) {
     return is_so;
 }
 
-/* The folder stays the one that it is, such as the working directory, and is filled in a
- * few steps. */
+/* The folder stays the one that it is, such as the working directory, and is filled in
+ * a few steps. */
 static lathe_status unpack_into(const char *path, struct intake *intake,
                                 const struct bundle *bundle,
                                 struct unpacking *unpacking, struct error *err) {
