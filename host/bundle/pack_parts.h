@@ -34,6 +34,7 @@ struct pack {
     struct json *libraries; /* that they need, by name; {name: true} */
     char *checkpoint;       /* its path in the bundle; NULL: none */
     unsigned abi_needs, abi_built, glibc[2];
+    struct errors warnings;
     struct text json; /* bundle.json */
     struct bundle bundle;
 };

@@ -138,6 +138,18 @@ try 65 pack --plugin-path own
 has err 'COPYING" is a link to "nowhere", which is not there'
 holds 'no bundle' test ! -e x.lathe
 
+# ---- a plugin that is refused, and one that is packed in its place ----
+rm own/optimizer/adamw/COPYING
+sed -i 's/"license": "[^"]*"/"license": "none"/' own/optimizer/adamw/plugin.json
+try 0 pack --plugin-path own
+has err 'lathe: warning: '
+has err 'own/optimizer/adamw/plugin.json was refused ("license" is not what it is in the manifest'
+has err "; using $BUILD/plugins/optimizer/adamw/plugin.json"
+rm x.lathe
+try 73 "$LATHE" pack here/points.json -o none/x.lathe
+has err 'where: -o'
+has err 'help: name a file in a folder that is there'
+
 # ---- a run, by its name ----
 small
 try 0 "$LATHE" run small.json --quiet 'callbacks=[{"use": "checkpoint", "every": "1ep"}]'
