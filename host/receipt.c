@@ -204,13 +204,11 @@ lathe_status receipt_write(struct rundir *rundir, struct error *err) {
     if (!rundir_path(rundir)) return LATHE_OK;
     lathe_status status = receipt_make(rundir_path(rundir), &receipt, err);
     if (status) return status;
-    json_write(receipt, &text, 2);
-    text_add(&text, "\n");
+    json_write_document(receipt, &text, 2);
     status = text.is_broken
                  ? fail(err, LATHE_ENOMEM, "no memory for a receipt")
                  : rundir_write(rundir, RECEIPT_FILE, text.data, text.length, err);
     text_finish(&text);
-    json_close(receipt);
     return status;
 }
 
