@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a receipt sound? It may come from anybody, so each member that is used is checked.
- * */
+/* Is a receipt sound? It may be anybody's, so each member that is used is checked. */
 #include <stdio.h>
 #include <string.h>
 

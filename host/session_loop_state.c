@@ -4,7 +4,8 @@
 
 #include "session_state.h"
 
-/* Members of a session under the names they are saved by. */
+/* Members of a session under the names they are saved by: counts are int64_t, amounts
+ * double. */
 struct member {
     const char *name;
     size_t offset;
@@ -13,7 +14,6 @@ struct member {
     { name, offsetof(lathe_session, member) }
 
 static const struct member counts[] = {
-    /* int64_t */
     MEMBER("stage", now.stage),       MEMBER("epoch", now.epoch),
     MEMBER("step", now.step),         MEMBER("samples", now.samples),
     MEMBER("micro", micro),           MEMBER("epochs", epochs),
@@ -22,7 +22,6 @@ static const struct member counts[] = {
     MEMBER("stage_step", stage.step), MEMBER("stage_windows", stage.windows),
 };
 static const struct member amounts[] = {
-    /* double */
     MEMBER("loss", now.loss),
     MEMBER("weight", now.weight),
     MEMBER("gradient_norm", now.gradient_norm),
