@@ -60,6 +60,12 @@ lathe_status session_open_workers(lathe_session *s) {
 
 /* Not an error: the arithmetic is right, but somebody expected another. */
 static void warn_of_short_epoch(lathe_session *s) {
+    const int64_t batch = s->experiment->train.batch, samples = s->sampler.samples;
+    if (batch > samples)
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "train.batch is %lld and the training data has %lld samples: each "
+                 "micro-batch is all of it",
+                 (long long)batch, (long long)samples);
     if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
     log_line(&s->log, LATHE_LOG_WARNING,
              "train.accumulate is %lld and an epoch has %lld micro-batches: each "

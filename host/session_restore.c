@@ -155,6 +155,9 @@ lathe_status session_restore(lathe_session *s, bool is_next_stage) {
         if (!s->err.where[0]) error_where(&s->err, "%s", s->origin_path);
         return status;
     }
-    s->now.resumed = 1; /* also where a new run begins from an old state */
+    if (!is_next_stage && (!s->options.resume || s->is_begun_again))
+        s->now.resumed = 2; /* with the state of another run, and no files of its own */
+    else
+        s->now.resumed = 1;
     return LATHE_OK;
 }
