@@ -70,8 +70,6 @@ static void *work(void *context) {
         pthread_mutex_unlock(&c->lock);
         lathe_status status = checkpoints_do(&c->job, &c->best, &err);
         pthread_mutex_lock(&c->lock);
-        if (status && is_there(c->last) && !err.help[0])
-            error_help(&err, "the checkpoint before is untouched: %.300s", c->last);
         c->failure = err;
         c->failure.status = status;
         if (!status) set_last(c, path_of_job(c));
@@ -151,7 +149,11 @@ void checkpoints_keep(struct checkpoints *c, int64_t newest) {
 /* Under the lock. */
 static lathe_status tell(struct checkpoints *c, struct error *err) {
     const lathe_status status = c->failure.status;
-    if (status && err) *err = c->failure;
+    if (status && err) {
+        *err = c->failure;
+        if (is_there(c->last) && !err->help[0])
+            error_help(err, "the checkpoint before is untouched: %.300s", c->last);
+    }
     c->failure.status = LATHE_OK;
     return status;
 }

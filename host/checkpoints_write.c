@@ -65,11 +65,11 @@ static int open_folder(const char *path) {
 static lathe_status make_folder(const char *folder, int *fd, struct error *err) {
     const bool is_new = mkdir(folder, 0777) == 0;
     if (!is_new && errno != EEXIST)
-        return fail(err, LATHE_ECREATE, "cannot make its directory: %s",
+        return fail(err, error_from_create(errno), "cannot make its directory: %s",
                     strerror(errno));
     *fd = open_folder(folder);
     if (*fd < 0)
-        return fail(err, LATHE_ECREATE, "cannot open its directory: %s",
+        return fail(err, error_from_create(errno), "cannot open its directory: %s",
                     strerror(errno));
     if (!is_new) return LATHE_OK;
     char *run = path_directory(folder);
@@ -87,7 +87,8 @@ static lathe_status write_aside(const struct checkpoints_job *job, int folder,
     const int fd = file_keep_clear(
         openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
-        return fail(err, LATHE_ECREATE, "cannot create it: %s", strerror(errno));
+        return fail(err, error_from_create(errno), "cannot create it: %s",
+                    strerror(errno));
     lathe_status status = safetensors_write(fd, from->tensors, from->tensor_count,
                                             from->notes, from->note_count, err);
     if (!status) status = sync_to_disk(fd, "it", err);
@@ -105,7 +106,9 @@ static lathe_status read_back(const struct checkpoints_job *job, const char *asi
     char *path = path_join(job->folder, aside);
     if (!path) return fail(err, LATHE_ENOMEM, "no memory to read it back");
     lathe_status status = safetensors_open_whole(path, &file, err);
-    if (status && status != LATHE_ENOMEM)
+    if (status == LATHE_ENOTFOUND)
+        status = fail(err, LATHE_EIO, "it was removed while it was written");
+    else if (status && status != LATHE_ENOMEM)
         status = fail(err, LATHE_EIO, "it was written, and reads back otherwise: %s",
                       err->what);
     safetensors_close(file);

@@ -81,6 +81,8 @@ static lathe_status tell_loader_error(const char *path, struct error *err) {
         strstr(text, "cannot allocate memory") ||
         strstr(text, "Cannot allocate memory"))
         return fail(err, LATHE_ENOMEM, "no memory to load it: %s", text);
+    if (strstr(text, "Too many open files"))
+        return fail(err, LATHE_ENOMEM, "no descriptor to load it: %s", text);
     fail(err, LATHE_EMISSING, "it cannot be loaded: %s", text);
     if (strstr(text, "cannot open shared object file"))
         error_help(err, "install that library, or link the plugin without it");

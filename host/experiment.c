@@ -188,7 +188,7 @@ static void keep_overrides(struct opening *opening, const char *const *overrides
 /* The status that all errors share; LATHE_EINVAL when they differ. */
 static lathe_status judge(const struct opening *opening) {
     const struct errors *errors = opening->errors;
-    if (opening->is_broken) return LATHE_ENOMEM;
+    if (opening->is_broken) return errors->items[errors->count - 1].status;
     if (errors->count == 0) return LATHE_OK;
     for (size_t i = 1; i < errors->count; i++)
         if (errors->items[i].status != errors->items[0].status) return LATHE_EINVAL;
@@ -209,7 +209,9 @@ static bool begin_opening(struct opening *opening, const char *const *overrides)
 static lathe_status finish_opening(struct opening *opening,
                                    struct experiment **experiment) {
     if (!opening->is_broken && opening->experiment->given) check_all(opening);
-    if (opening->is_broken)
+    if (opening->is_broken && !opening->experiment->directory)
+        path_fail(errors_add(opening->errors));
+    else if (opening->is_broken)
         fail(errors_add(opening->errors), LATHE_ENOMEM, "no memory for the experiment");
 
     const lathe_status status = judge(opening);

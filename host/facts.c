@@ -23,17 +23,18 @@ static void read_entry(int fd, int64_t size, struct facts *facts) {
     }
 }
 
-bool facts_read(const char *library, struct facts *facts) {
+lathe_status facts_read(const char *library, struct facts *facts, struct error *err) {
     int fd = -1;
     int64_t size = 0;
     *facts = (struct facts){0};
-    if (dylib_file(library, &fd, &size, NULL) != LATHE_OK) return false;
-    bool is_read = elf_object_read(fd, size, true, &facts->object, NULL) == LATHE_OK &&
-                   digest_file(library, NULL, facts->digest, NULL) == LATHE_OK;
-    if (is_read) is_read = elf_glibc(fd, size, facts->glibc, NULL) == LATHE_OK;
-    if (is_read) read_entry(fd, size, facts);
+    lathe_status status = dylib_file(library, &fd, &size, err);
+    if (status) return status;
+    status = elf_object_read(fd, size, true, &facts->object, err);
+    if (!status) status = digest_file(library, NULL, facts->digest, err);
+    if (!status) status = elf_glibc(fd, size, facts->glibc, err);
+    if (!status) read_entry(fd, size, facts);
     close(fd);
-    return is_read;
+    return status;
 }
 
 void facts_finish(struct facts *facts) {

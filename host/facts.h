@@ -16,9 +16,9 @@ struct facts {
     unsigned glibc[2]; /* the oldest that will do: {2, 34} */
 };
 
-/* False: it is no library that could be loaded. Fills in what is left empty here, for
+/* A failure: it is no library that could be loaded. Fills in what is left empty here, for
  * facts_finish, either way. */
-bool facts_read(const char *library, struct facts *facts);
+lathe_status facts_read(const char *library, struct facts *facts, struct error *err);
 void facts_finish(struct facts *facts);
 /* Lines of "abi", "sha256" and "needed". */
 void facts_add_lines(const struct facts *facts, struct text *text);

@@ -67,6 +67,7 @@ int main(int argc, char **argv) {
     limit_blas_threads();
     signal(SIGPIPE, SIG_IGN); /* both are told as errors of a write */
     signal(SIGXFSZ, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN); /* until there is a run to save */
     if (argc > 1 && !strcmp(argv[1], TRIAL_WORD)) return trial_serve(argc, argv);
     atexit(crash_refuse_exit);
     at_quick_exit(crash_refuse_exit);

@@ -99,12 +99,19 @@ static const char *spell_truth(const struct json *value) {
     return NULL;
 }
 
-/* A text that begins as a list or an object does. */
+/* Digits alone, and still no number that was read as one. */
+static bool is_too_large(const char *text) {
+    const size_t sign = *text == '-';
+    return text[sign] && !text[sign + strspn(text + sign, "0123456789")];
+}
+
+/* A text that begins as a list or an object does, or a number that does not fit. */
 static void help_broken(const char *text, struct error *err) {
     struct json *parsed = NULL;
     struct error broken = {0};
     if (json_parse(text, strlen(text), "", &parsed, &broken))
-        error_help(err, "its JSON is broken: %s", broken.what);
+        error_help(err, "%s%s",
+                   is_too_large(text) ? "" : "its JSON is broken: ", broken.what);
     else
         error_help(err, "remove the quotes: %.60s", text);
     json_close(parsed);
@@ -116,7 +123,8 @@ static void help_type(const struct json *schema, const struct json *value,
     const struct json *type = json_get(schema, "type");
     const char *wanted = json_text(type);
     enum json_kind kind = json_kind(value);
-    if (kind == JSON_TEXT && strchr("[{", *json_text(value)) && *json_text(value))
+    if (kind == JSON_TEXT && *json_text(value) &&
+        (strchr("[{", *json_text(value)) || is_too_large(json_text(value))))
         help_broken(json_text(value), err);
     else if (kind == JSON_TEXT && fits_unquoted(schema, json_text(value)))
         error_help(err, "remove the quotes: %.60s", json_text(value));
@@ -183,6 +191,13 @@ static void check_choice(const struct json *schema, const struct json *value,
     if (choices) options_fail_choice(choices, value, path, check);
 }
 
+/* -1, 0, 1. Whole numbers beyond 2^53 are no doubles. */
+static int compare(const struct json *a, const struct json *b) {
+    if (json_is_whole(a) && json_is_whole(b))
+        return (json_whole(a) > json_whole(b)) - (json_whole(a) < json_whole(b));
+    return (json_number(a) > json_number(b)) - (json_number(a) < json_number(b));
+}
+
 static void check_range(const struct json *schema, const struct json *value,
                         const char *path, const struct option_check *check) {
     static const struct {
@@ -195,13 +210,11 @@ static void check_range(const struct json *schema, const struct json *value,
         {"maximum", "greater than the maximum", -1, false},
         {"exclusiveMaximum", "not less than", -1, true},
     };
-    double number = json_number(value);
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         const struct json *bound = json_get(schema, bounds[i].keyword);
         if (!bound) continue;
-        double over = bounds[i].sign > 0 ? number : json_number(bound);
-        double under = bounds[i].sign > 0 ? json_number(bound) : number;
-        if (bounds[i].is_exclusive ? over > under : over >= under) continue;
+        const int over = compare(value, bound) * bounds[i].sign;
+        if (bounds[i].is_exclusive ? over > 0 : over >= 0) continue;
         char shown[SHOWN_BYTES], limit[SHOWN_BYTES];
         struct error *err =
             options_fault(check, path, "%s is %s %s", show(value, shown),

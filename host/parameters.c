@@ -20,13 +20,13 @@ static int64_t align(int64_t count) {
 static lathe_status count_elements(const lathe_parameter *p, int64_t *count,
                                    struct error *err) {
     if (p->rank > LATHE_RANK_MAX)
-        return fail(err, LATHE_EINVAL, "parameter \"%s\" has rank %u, more than %d",
+        return fail(err, LATHE_EPLUGIN, "parameter \"%s\" has rank %u, more than %d",
                     p->name, p->rank, LATHE_RANK_MAX);
     *count = 1;
     for (uint32_t i = 0; i < p->rank; i++)
         if (p->shape[i] < 1 || __builtin_mul_overflow(*count, p->shape[i], count) ||
             *count > INT64_MAX / 8)
-            return fail(err, LATHE_EINVAL, "parameter \"%s\" has %lld in its shape",
+            return fail(err, LATHE_EPLUGIN, "parameter \"%s\" has %lld in its shape",
                         p->name, (long long)p->shape[i]);
     return LATHE_OK;
 }
@@ -47,14 +47,14 @@ lathe_status parameters_declare(struct parameters *parameters, const lathe_param
         return fail(err, LATHE_EPLUGIN, "lathe_parameter of %u bytes, less than %u",
                     p->size, LATHE_PARAMETER_SIZE_1_0);
     if (!p->name || !*p->name)
-        return fail(err, LATHE_EINVAL, "a parameter has no name");
+        return fail(err, LATHE_EPLUGIN, "a parameter has no name");
     for (int64_t i = 0; i < parameters->count; i++)
         if (!strcmp(parameters->items[i].name, p->name))
-            return fail(err, LATHE_EINVAL, "parameter \"%s\" is declared twice",
+            return fail(err, LATHE_EPLUGIN, "parameter \"%s\" is declared twice",
                         p->name);
     if (p->init > LATHE_INIT_UNIFORM || !isfinite(p->a) || !isfinite(p->b) ||
         !isfinite(p->rate))
-        return fail(err, LATHE_EINVAL,
+        return fail(err, LATHE_EPLUGIN,
                     "parameter \"%s\" starts in a way that cannot be", p->name);
     int64_t count = 0;
     lathe_status status = count_elements(p, &count, err);

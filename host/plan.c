@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "plan.h"
 
+#include <sys/stat.h>
+
+#include "base/file.h"
 #include "plan_parts.h"
 
 static struct json *name_kernels(const lathe_session *s) {
@@ -41,6 +44,15 @@ lathe_status plan_turn(lathe_session *s, const struct duration *length,
 
 void plan_hide_directory(lathe_session *s) {
     s->hides_directory = true;
+}
+
+bool plan_reads(const lathe_session *s, const char *path) {
+    struct stat info, data;
+    const char *file;
+    if (stat(path, &info)) return false;
+    for (size_t i = 0; (file = files_path(s->files, i)); i++)
+        if (!stat(file, &data) && file_is_same(&data, &info)) return true;
+    return false;
 }
 
 const struct ring *plan_ring(const lathe_session *s) {

@@ -48,6 +48,8 @@ const struct ring *plan_ring(const lathe_session *session);
 void plan_hide_directory(lathe_session *session);
 /* The directory of the run; NULL: none, or not yet. */
 const char *plan_directory(const lathe_session *session);
+/* Is there a file of that name, and is it data that the session reads? */
+bool plan_reads(const lathe_session *session, const char *path);
 /* In a handler of SIGBUS: was it a data file that has become shorter? Then whoever read
  * it can go on, and the run ends once it has. */
 bool plan_mend(const lathe_session *session, const void *address);

@@ -251,7 +251,7 @@ static bool was_searched(const struct registry *registry, const struct stat *inf
     return false;
 }
 
-/* Takes `path` over; NULL is out of memory. */
+/* Takes `path` over; NULL: path_absolute gave none. */
 static lathe_status scan_place(struct registry *registry, const char *origin,
                                char *path, struct error *err) {
     struct registry_place *places =
@@ -259,7 +259,7 @@ static lathe_status scan_place(struct registry *registry, const char *origin,
     if (places) registry->places = places;
     if (!places || !path) {
         free(path);
-        return fail(err, LATHE_ENOMEM, "out of memory");
+        return path_fail(err);
     }
     struct registry_place *place = &places[registry->place_count++];
     struct stat info;

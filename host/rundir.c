@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,26 +55,32 @@ static int count_missing(const char *path) {
     return count;
 }
 
-static lathe_status refuse(struct error *err, const char *path, const char *why) {
-    fail(err, LATHE_ECREATE, "cannot make the run directory: %s", why);
+static lathe_status refuse(struct error *err, const char *path, lathe_status status,
+                           const char *why) {
+    fail(err, status, "cannot make the run directory: %s", why);
     error_where(err, "%s", path);
-    error_help(err, "name a directory that does not exist yet, or an empty one: "
-                    "--run-dir DIR");
-    return LATHE_ECREATE;
+    if (status == LATHE_ECREATE)
+        error_help(err, "name a directory that does not exist yet, or an empty one: "
+                        "--run-dir DIR");
+    return status;
 }
 
+static lathe_status refuse_number(struct error *err, const char *path, int number) {
+    return refuse(err, path, error_from_create(number), strerror(number));
+}
+
+/* Where it cannot be made, neither are those above it. */
 static lathe_status make_directory(struct rundir *rundir, struct error *err) {
-    int missing = count_missing(rundir->path);
     char *parent = path_directory(rundir->path);
     if (!parent) return fail(err, LATHE_ENOMEM, "no memory for a run directory");
+    rundir->made_count = count_missing(rundir->path);
     lathe_status status = path_make_directories(parent, err);
     free(parent);
     if (status == LATHE_ENOMEM) return status;
-    if (status) return refuse(err, rundir->path, err ? err->what : "");
-    if (mkdir(rundir->path, 0777) == 0)
-        rundir->made_count = missing;
-    else if (errno != EEXIST) /* one that is there is somebody else's */
-        return refuse(err, rundir->path, strerror(errno));
+    if (status) return refuse(err, rundir->path, status, err ? err->what : "");
+    if (mkdir(rundir->path, 0777) == 0) return LATHE_OK;
+    if (errno != EEXIST) return refuse_number(err, rundir->path, errno);
+    rundir->made_count = 0; /* one that is there is somebody else's */
     return LATHE_OK;
 }
 
@@ -108,13 +115,14 @@ static bool is_unused(struct rundir *rundir) {
  * gets it. Where the file system knows no locks, there is none. */
 static lathe_status take_directory(struct rundir *rundir, struct error *err) {
     rundir->directory = opendir(rundir->path);
-    if (!rundir->directory) return refuse(err, rundir->path, strerror(errno));
+    if (!rundir->directory) return refuse_number(err, rundir->path, errno);
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return refuse(err, rundir->path, "another run is using it");
+        return refuse(err, rundir->path, LATHE_ECREATE, "another run is using it");
     remove_half_written(rundir);
-    if (!is_unused(rundir)) return refuse(err, rundir->path, "it is not empty");
+    if (!is_unused(rundir))
+        return refuse(err, rundir->path, LATHE_ECREATE, "it is not empty");
     if (access(rundir->path, W_OK | X_OK))
-        return refuse(err, rundir->path, strerror(errno));
+        return refuse_number(err, rundir->path, errno);
     return LATHE_OK;
 }
 
@@ -126,8 +134,7 @@ lathe_status rundir_create(const char *path, struct rundir **rundir,
     pthread_mutex_init(&made->mutex, NULL);
     if (path) {
         made->path = path_absolute(path);
-        status = made->path ? make_directory(made, err)
-                            : fail(err, LATHE_ENOMEM, "no memory for a run directory");
+        status = made->path ? make_directory(made, err) : path_fail(err);
         if (!status) status = take_directory(made, err);
         if (!status)
             status = rundir_write_status(made, &(struct run_status){.state = "running"},
@@ -153,7 +160,7 @@ static lathe_status take_again(struct rundir *rundir, struct error *err) {
     const char *path = rundir->path;
     rundir->directory = opendir(path);
     if (!rundir->directory)
-        return refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
+        return refuse_run(err, path, error_from_errno(errno), strerror(errno));
     if (faccessat(dirfd(rundir->directory), "resolved.json", F_OK, 0)) {
         refuse_run(err, path, LATHE_ENOTFOUND, "there is no resolved.json in it");
         if (!faccessat(dirfd(rundir->directory), "latest/resolved.json", F_OK, 0))
@@ -166,7 +173,7 @@ static lathe_status take_again(struct rundir *rundir, struct error *err) {
     if (flock(dirfd(rundir->directory), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
         return refuse_run(err, path, LATHE_ECREATE, "another process is at it");
     if (access(path, W_OK | X_OK))
-        return refuse_run(err, path, LATHE_ECREATE, strerror(errno));
+        return refuse_run(err, path, error_from_create(errno), strerror(errno));
     remove_half_written(rundir);
     return LATHE_OK;
 }
@@ -178,9 +185,9 @@ lathe_status rundir_reopen(const char *path, struct rundir **rundir,
     pthread_mutex_init(&made->mutex, NULL);
     made->is_reopened = true;
     made->path = realpath(path, NULL); /* `latest` is a link, which will be switched */
-    lathe_status status = made->path
-                              ? take_again(made, err)
-                              : refuse_run(err, path, LATHE_ENOTFOUND, strerror(errno));
+    lathe_status status =
+        made->path ? take_again(made, err)
+                   : refuse_run(err, path, error_from_errno(errno), strerror(errno));
     if (status == LATHE_OK)
         *rundir = made;
     else
@@ -190,6 +197,12 @@ lathe_status rundir_reopen(const char *path, struct rundir **rundir,
 
 const char *rundir_path(const struct rundir *rundir) {
     return rundir->path;
+}
+
+static bool leads_to(const char *link, const char *name) {
+    char target[NAME_MAX + 1];
+    const ssize_t length = readlink(link, target, sizeof target);
+    return length == (ssize_t)strlen(name) && !memcmp(target, name, (size_t)length);
 }
 
 lathe_status rundir_link_latest(struct rundir *rundir, struct error *err) {
@@ -202,9 +215,11 @@ lathe_status rundir_link_latest(struct rundir *rundir, struct error *err) {
     lathe_status status = LATHE_OK;
     if (!latest || !aside) {
         status = fail(err, LATHE_ENOMEM, "no memory for a link");
+    } else if (leads_to(latest, name)) {
+        status = LATHE_OK;
     } else if (unlink(aside), symlink(name, aside) || rename(aside, latest)) {
-        status =
-            fail(err, LATHE_ECREATE, "cannot switch the link: %s", strerror(errno));
+        status = fail(err, error_from_create(errno), "cannot switch the link: %s",
+                      strerror(errno));
         error_where(err, "%s", latest);
         unlink(aside);
     }
@@ -281,7 +296,7 @@ lathe_status rundir_append(struct rundir *rundir, const char *name, const char *
     note(rundir, name);
     int fd = file_keep_clear(openat(dirfd(rundir->directory), name, flags, 0666));
     lathe_status status =
-        fd < 0 ? fail(err, LATHE_ECREATE, "%s: %s", name, strerror(errno))
+        fd < 0 ? fail(err, error_from_create(errno), "%s: %s", name, strerror(errno))
                : write_line(fd, name, line, err);
     if (fd >= 0 && close(fd) && !status)
         status = fail(err, LATHE_EIO, "%s: %s", name, strerror(errno));
@@ -331,8 +346,10 @@ void rundir_discard(struct rundir *rundir) {
     for (size_t at = 0; at < files->length; at += strlen(files->data + at) + 1)
         unlinkat(dirfd(rundir->directory), files->data + at, 0);
     char *path = text_copy(rundir->path);
-    for (; path && rundir->made_count && !rmdir(path); rundir->made_count--)
+    for (; path && rundir->made_count; rundir->made_count--) {
+        if (rmdir(path) && errno != ENOENT && errno != ENAMETOOLONG) break;
         *strrchr(path, '/') = '\0';
+    }
     free(path);
 }
 

@@ -23,8 +23,8 @@ char *rundir_default_path(const char *name);
  * there is none without. path NULL: write nothing. */
 lathe_status rundir_create(const char *path, struct rundir **rundir, struct error *err);
 /* Opens the directory of a run that is to go on. LATHE_ENOTFOUND: it is none;
- * LATHE_ECREATE: another process is at it (a dead one keeps no lock), or it cannot be
- * written to. */
+ * LATHE_ECREATE: another process is at it (a dead one keeps no lock); LATHE_EPERM: it
+ * cannot be read or written to. */
 lathe_status rundir_reopen(const char *path, struct rundir **rundir, struct error *err);
 const char *rundir_path(const struct rundir *rundir); /* absolute; NULL: none */
 /* Switches "latest" beside the directory to it, by rename; only where its parent is

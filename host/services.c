@@ -66,7 +66,7 @@ static double number(const lathe_host *host, const char *path) {
 }
 
 static int64_t integer(const lathe_host *host, const char *path) {
-    return (int64_t)json_number(find_option(host, path));
+    return json_whole(find_option(host, path));
 }
 
 static const char *string(const lathe_host *host, const char *path) {

@@ -50,7 +50,7 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
     if (status == LATHE_OK && refused.status != LATHE_OK) status = refused.status;
     if (status == LATHE_OK && set->plugin.misuse.status == LATHE_OK) {
         if (set->samples >= 0 && set->field_count) return LATHE_OK;
-        status = fail(&refused, LATHE_EINVAL, "%s",
+        status = fail(&refused, LATHE_EPLUGIN, "%s",
                       set->field_count ? "it does not say how many samples it has"
                                        : "it has no fields");
     }

@@ -166,7 +166,9 @@ lathe_status session_begin_records(lathe_session *s) {
         text_finish(&resolved);
     if (status == LATHE_OK && s->options.resume) status = write_status(s, "running", 0);
     if (status == LATHE_OK) status = begin_environment(s);
-    if (status == LATHE_OK) status = rundir_link_latest(s->rundir, &s->err);
+    struct error unlinked = {0};
+    if (status == LATHE_OK && rundir_link_latest(s->rundir, &unlinked))
+        log_line(&s->log, LATHE_LOG_WARNING, "%s: %s", unlinked.where, unlinked.what);
     return status;
 }
 

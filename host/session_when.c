@@ -11,7 +11,9 @@ double session_seconds(const lathe_session *s) {
 
 /* Steps until so many samples have been seen: whole epochs, then whole windows. */
 static int64_t steps_of_samples(const struct sampler *sampler, int64_t samples) {
-    int64_t window = sampler->batch * sampler->accumulate;
+    int64_t window;
+    if (__builtin_mul_overflow(sampler->batch, sampler->accumulate, &window))
+        window = INT64_MAX;
     int64_t rest = samples % sampler->samples;
     int64_t steps = rest / window + (rest % window != 0);
     return samples / sampler->samples * sampler->steps_per_epoch + steps;

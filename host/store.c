@@ -38,8 +38,8 @@ static char *open_place(const char *place, struct error *err) {
         status = path_make_directories(cache, err);
         if (!status && ((mkdir(lathe, 0700) && errno != EEXIST) ||
                         (mkdir(path, 0700) && errno != EEXIST)))
-            status = fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
-                          strerror(errno));
+            status = fail(err, error_from_create(errno), "cannot create \"%.400s\": %s",
+                          path, strerror(errno));
     }
     if (!status) status = trust_check_folder(lathe, err);
     if (!status) status = trust_check_folder(path, err);
@@ -129,8 +129,8 @@ static lathe_status copy_aside(int fd, const char *aside, char hex[DIGEST_HEX],
     const int to =
         file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (to < 0)
-        return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", aside,
-                    strerror(errno));
+        return fail(err, error_from_create(errno), "cannot create \"%.400s\": %s",
+                    aside, strerror(errno));
     lathe_status status = read_through(fd, to, hex, size, err);
     if (!status && fchmod(to, 0444))
         status = fail(err, LATHE_EIO, "cannot protect it: %s", strerror(errno));
@@ -148,8 +148,8 @@ static lathe_status find_copy(const char *place, const char *name, int64_t size,
     lathe_status status = path ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
     if (!status && aside &&
         ((mkdir(folder, 0700) && errno != EEXIST) || rename(aside, path)))
-        status = fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
-                      strerror(errno));
+        status = fail(err, error_from_create(errno), "cannot create \"%.400s\": %s",
+                      path, strerror(errno));
     if (!status && !has_copy(folder, path, size))
         status = fail(err, LATHE_EMISSING, "\"%.400s\" is not as it was made", path);
     if (!status) note_use(folder);

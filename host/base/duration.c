@@ -98,8 +98,11 @@ lathe_status duration_parse(const char *text, struct duration *duration,
         error_help(err, "write \"%.0f%s\"", ceil(amount), unit->name);
         return LATHE_EINVAL;
     }
-    if (amount * unit->seconds >= WHOLE_MAX)
-        return fail(err, LATHE_EINVAL, "\"%.60s\" is too long", text);
+    if (amount * unit->seconds >= WHOLE_MAX) {
+        fail(err, LATHE_EINVAL, "\"%.60s\" is too long", text);
+        error_help(err, "less than 9007199254740992 epochs, steps, samples or seconds");
+        return LATHE_EINVAL;
+    }
     duration->unit = unit->unit;
     duration->amount = amount * unit->seconds;
     return LATHE_OK;

@@ -90,7 +90,9 @@ lathe_status error_from_errno(int number) {
 }
 
 lathe_status error_from_create(int number) {
-    return number == ENOSPC || number == EDQUOT ? LATHE_EIO : LATHE_ECREATE;
+    const lathe_status status = error_from_errno(number);
+    if (number == ENOSPC || number == EDQUOT) return LATHE_EIO;
+    return status == LATHE_EPERM || status == LATHE_ENOMEM ? status : LATHE_ECREATE;
 }
 
 struct error *errors_add(struct errors *errors) {

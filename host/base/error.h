@@ -39,7 +39,8 @@ int error_exit_code(lathe_status status);
 /* The status that a failed system call amounts to: ENOENT, EACCES, ENOMEM, … */
 lathe_status error_from_errno(int number);
 /* The same of a call that had to create something: LATHE_EIO where the disk or the
- * quota is full, or else LATHE_ECREATE. */
+ * quota is full; LATHE_EPERM; LATHE_ENOMEM, also without descriptors; or else
+ * LATHE_ECREATE. */
 lathe_status error_from_create(int number);
 
 #define ERRORS_MAX 1000 /* more than anybody reads */

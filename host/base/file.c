@@ -179,7 +179,7 @@ static lathe_status write_aside(const char *aside, const char *path, const void 
     int fd =
         file_keep_clear(open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (fd < 0)
-        return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+        return fail(err, error_from_create(errno), "cannot create \"%.400s\": %s", path,
                     strerror(errno));
     lathe_status status = file_write(fd, bytes, count, path, err);
     bool is_synced = !status && (!is_durable || fsync(fd) == 0);
@@ -199,8 +199,8 @@ static lathe_status replace(const char *path, const void *bytes, size_t count,
     unlink(aside); /* of a thread of that number that is no more */
     lathe_status status = write_aside(aside, path, bytes, count, is_durable, err);
     if (!status && rename(aside, path))
-        status = fail(err, LATHE_ECREATE, "cannot replace \"%.400s\": %s", path,
-                      strerror(errno));
+        status = fail(err, error_from_create(errno), "cannot replace \"%.400s\": %s",
+                      path, strerror(errno));
     if (status)
         unlink(aside);
     else if (is_durable)
@@ -247,6 +247,32 @@ void file_remove_tree(const char *path) {
 
 bool file_is_same(const struct stat *a, const struct stat *b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Takes `path`; NULL at the top, or without memory. */
+static char *go_up(char *path) {
+    char *above = path ? path_directory(path) : NULL;
+    if (above && !strcmp(above, path)) {
+        free(above);
+        above = NULL;
+    }
+    free(path);
+    return above;
+}
+
+bool file_is_inside(const char *path, const char *directory) {
+    struct stat outer, info;
+    char *real = NULL;
+    if (stat(directory, &outer) || !S_ISDIR(outer.st_mode)) return false;
+    for (char *at = text_copy(path); at; at = real ? NULL : go_up(at)) {
+        real = realpath(at, NULL);
+        if (real) free(at);
+    }
+    while (real && !(stat(real, &info) == 0 && file_is_same(&info, &outer)))
+        real = go_up(real);
+    const bool is_found = real;
+    free(real);
+    return is_found;
 }
 
 int file_compare_entries(const struct dirent **a, const struct dirent **b) {

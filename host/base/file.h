@@ -41,6 +41,9 @@ void file_clear(int folder);
 void file_remove_tree(const char *path);
 /* Are they two looks at one file? */
 bool file_is_same(const struct stat *a, const struct stat *b);
+/* Is `path`, which need not be there, the directory or in it, at whatever depth? Links
+ * are resolved. */
+bool file_is_inside(const char *path, const char *directory);
 /* For scandir: in byte order, whatever the locale. */
 int file_compare_entries(const struct dirent **a, const struct dirent **b);
 /* Where temporary files go: $TMPDIR, or else the system's. */

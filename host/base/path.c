@@ -46,6 +46,16 @@ char *path_absolute(const char *path) {
     return absolute;
 }
 
+lathe_status path_fail(struct error *err) {
+    char *here = getcwd(NULL, 0);
+    const bool is_gone = !here && errno == ENOENT;
+    free(here);
+    if (!is_gone) return fail(err, LATHE_ENOMEM, "no memory for a path");
+    fail(err, LATHE_ENOTFOUND, "the working directory is gone");
+    error_help(err, "somebody has removed it; go to one that is there: cd /");
+    return LATHE_ENOTFOUND;
+}
+
 char *path_directory(const char *path) {
     size_t length = (size_t)(path_name(path) - path);
     while (length > 1 && path[length - 1] == '/') length--;
@@ -96,8 +106,8 @@ static lathe_status make_directory(const char *path, struct error *err) {
                     "cannot create the directory \"%.400s\": a file has that name",
                     path);
     }
-    return fail(err, LATHE_ECREATE, "cannot create the directory \"%.400s\": %s", path,
-                strerror(number));
+    return fail(err, error_from_create(number),
+                "cannot create the directory \"%.400s\": %s", path, strerror(number));
 }
 
 lathe_status path_make_directories(const char *path, struct error *err) {

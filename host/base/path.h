@@ -10,8 +10,11 @@
 
 /* a/b; b alone when it is absolute. */
 char *path_join(const char *directory, const char *name);
-/* Absolute, without "." and doubled slashes; does not look at the file system. */
+/* Absolute, without "." and doubled slashes; does not look at the file system. NULL
+ * also where the working directory is gone. */
 char *path_absolute(const char *path);
+/* Why path_absolute gave NULL: LATHE_ENOTFOUND, LATHE_ENOMEM. */
+lathe_status path_fail(struct error *err);
 char *path_directory(const char *path);  /* "." for a bare name */
 const char *path_name(const char *path); /* borrowed: after the last '/' */
 /* The directory of the running program, from /proc/self/exe. */

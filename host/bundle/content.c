@@ -122,7 +122,7 @@ static lathe_status prepare(struct content *content, struct error *err) {
     content->folder = realpath(content->staging.path, NULL);
     if (content->folder && !mkdirat(content->staging.folder, "plugins", 0700))
         return LATHE_OK;
-    return fail(err, LATHE_ECREATE, "cannot write in \"%.400s\": %s", place,
+    return fail(err, error_from_create(errno), "cannot write in \"%.400s\": %s", place,
                 strerror(errno));
 }
 

@@ -89,7 +89,11 @@ static void check_needs(const struct plugins *p, const struct bundle_plugin *plu
 static void check_library(const struct plugins *p, const struct bundle_plugin *plugin,
                           const char *path) {
     struct facts facts;
-    if (!facts_read(path, &facts) || !facts.has_entry)
+    struct error err = {0};
+    const lathe_status status = facts_read(path, &facts, &err);
+    if (status == LATHE_ENOMEM)
+        add_fault(p, status, plugin->library, "%s", err.what);
+    else if (status || !facts.has_entry)
         add_fault(p, LATHE_EMISSING, plugin->library, "it is no plugin of ABI 1");
     else
         check_needs(p, plugin, &facts);

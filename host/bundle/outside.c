@@ -119,7 +119,7 @@ lathe_status outside_find(const struct bundle_file *file, const char *const *fol
         *path = path_absolute(search.found);
     else if (!search.is_broken)
         status = ask(&search, folders, err);
-    if (!status && !*path) status = fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status && !*path) status = path_fail(err);
     free(search.found);
     free(search.other);
     return status;

@@ -57,8 +57,8 @@ static lathe_status add_library(struct pack *pack, const struct manifest *manife
                                 struct error *err) {
     struct facts facts;
     const char *path = manifest->library_path;
-    lathe_status status = LATHE_OK;
-    if (!facts_read(path, &facts) || !facts.has_entry)
+    lathe_status status = facts_read(path, &facts, err);
+    if (status ? status != LATHE_ENOMEM : !facts.has_entry)
         status = fail(err, LATHE_EMISSING, "\"%.400s\" is no plugin of ABI 1", path);
     for (const char **needed = facts.object.needed; !status && needed && *needed;
          needed++)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a bundle may be written: never over, nor among, what it is made of, and over
  * nothing but another bundle. */
-#include <stdlib.h>
-
 #include "base/file.h"
-#include "base/path.h"
 #include "bundle/intake.h"
 #include "bundle/magic.h"
 #include "bundle/pack_parts.h"
@@ -37,29 +34,10 @@ static bool was_read(const struct pack *pack, const struct stat *there) {
     return is_of_plugin(pack, there);
 }
 
-/* Is `path` in the directory, at whatever depth? Links are resolved. */
-static bool is_inside(const char *path, const struct stat *directory) {
-    char *folder = path_directory(path);
-    char *above = folder ? realpath(folder, NULL) : NULL;
-    free(folder);
-    while (above && !is_file(above, directory)) {
-        const bool is_top = !*path_name(above);
-        char *next = is_top ? NULL : path_directory(above);
-        free(above);
-        above = next;
-    }
-    const bool is_found = above;
-    free(above);
-    return is_found;
-}
-
-/* `real`: what `path` leads to. */
 static lathe_status check_folders(const struct pack *pack, const char *path,
-                                  const char *real, struct error *err) {
-    struct stat info;
+                                  struct error *err) {
     for (const char *const *kept = pack->kept; kept && *kept; kept++) {
-        if (stat(*kept, &info) || !S_ISDIR(info.st_mode) || !is_inside(real, &info))
-            continue;
+        if (!file_is_inside(path, *kept)) continue;
         return fail(err, LATHE_ECREATE, "\"%.300s\" is inside the run \"%.300s\"", path,
                     *kept);
     }
@@ -86,9 +64,7 @@ lathe_status pack_check_target(const struct pack *pack, const char *path,
                                struct error *err) {
     struct stat there;
     const bool is_there = !stat(path, &there);
-    char *real = is_there ? realpath(path, NULL) : NULL;
-    lathe_status status = check_folders(pack, path, real ? real : path, err);
-    free(real);
+    lathe_status status = check_folders(pack, path, err);
     if (!status && is_there && !S_ISREG(there.st_mode))
         status = fail(err, LATHE_ECREATE, "\"%.400s\" is there, and is no regular file",
                       path);

@@ -92,7 +92,7 @@ static lathe_status write_all(struct writing *w, const struct pack *pack, int fd
 }
 
 static lathe_status fail_create(const char *path, struct error *err) {
-    return fail(err, LATHE_ECREATE, "cannot create \"%.400s\": %s", path,
+    return fail(err, error_from_create(errno), "cannot create \"%.400s\": %s", path,
                 strerror(errno));
 }
 

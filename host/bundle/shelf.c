@@ -27,7 +27,7 @@ lathe_status shelf_place(const char *given, char **place, struct error *err) {
     }
     *place = given ? path_absolute(given) : path_join(data, "lathe/bundles");
     free(data);
-    return *place ? LATHE_OK : fail(err, LATHE_ENOMEM, "out of memory");
+    return *place ? LATHE_OK : path_fail(err);
 }
 
 /* ---- unpacking ---- */
@@ -136,7 +136,7 @@ static lathe_status unpack_to(const char *place, const char *folder,
     if (!status) status = fill(&unpacking, place, intake, bundle, true, err);
     if (!status) status = give_name(&unpacking.staging, place, folder, err);
     close_unpacking(&unpacking);
-    if (status == LATHE_ECREATE || status == LATHE_EIO)
+    if (status == LATHE_ECREATE || status == LATHE_EIO || status == LATHE_EPERM)
         error_help(err, "make room (\"lathe store prune\"), or unpack elsewhere: "
                         "--store DIR");
     return status;
@@ -295,7 +295,7 @@ lathe_status shelf_unpack(const char *folder, struct intake *intake,
     const bool is_there = path && !lstat(path, &info);
     lathe_status status = LATHE_OK;
     if (!path)
-        status = fail(err, LATHE_ENOMEM, "out of memory");
+        status = path_fail(err);
     else if (is_there && !S_ISDIR(info.st_mode))
         status = fail_unpack(path, ENOTDIR, err);
     else if (is_there && !is_replaceable(path, &info))

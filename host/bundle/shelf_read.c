@@ -65,10 +65,15 @@ static lathe_status read_json(const char *folder, struct bundle *bundle,
 /* A file that is not listed might be taken for a plugin of the bundle. */
 static lathe_status check_rest(const char *folder, const struct bundle *bundle,
                                struct error *err) {
+    errno = 0;
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     int64_t count = fd < 0 ? -1 : tree_count(fd);
     if (fd >= 0 && !faccessat(fd, BUNDLE_SIGNATURE, F_OK, AT_SYMLINK_NOFOLLOW)) count--;
+    const int number = count < 0 ? errno : 0;
     if (fd >= 0) close(fd);
+    if (error_from_errno(number) == LATHE_ENOMEM)
+        return fail(err, LATHE_ENOMEM, "cannot open \"%.400s\": %s", folder,
+                    strerror(number));
     if (count == (int64_t)bundle->file_count + 1) return LATHE_OK;
     return fail(err, LATHE_EDATA,
                 "\"%.400s\" holds more than was unpacked, or others may write in it",

@@ -33,6 +33,11 @@ static void hold_signals(struct staging *staging) {
     staging->is_holding = !pthread_sigmask(SIG_BLOCK, &staging->held, &staging->before);
 }
 
+void staging_let_signals(struct staging *staging) {
+    if (staging->is_holding) pthread_sigmask(SIG_SETMASK, &staging->before, NULL);
+    staging->is_holding = false;
+}
+
 bool staging_is_interrupted(const struct staging *staging) {
     sigset_t waiting;
     if (!staging->is_holding || sigpending(&waiting)) return false;
@@ -120,8 +125,7 @@ void staging_close(struct staging *staging) {
         rmdir(staging->path);
     }
     forget(staging);
-    if (staging->is_holding) pthread_sigmask(SIG_SETMASK, &staging->before, NULL);
-    staging->is_holding = false;
+    staging_let_signals(staging);
 }
 
 /* ---- what others have left ---- */

@@ -29,6 +29,8 @@ int staging_sweep(const char *place, const char *prefix);
  * and SIGTERM are blocked. LATHE_ECREATE, LATHE_EIO. */
 lathe_status staging_open(const char *place, const char *prefix,
                           struct staging *staging, struct error *err);
+/* Lets those signals in again, for who has handlers that lead to staging_close. */
+void staging_let_signals(struct staging *staging);
 /* Is there room for so many bytes, and a reserve for others? LATHE_EIO: no, and the
  * text says how much there is. */
 lathe_status staging_check_room(const struct staging *staging, const char *place,

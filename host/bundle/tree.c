@@ -111,18 +111,25 @@ static int open_inner(int folder, const char *name) {
     return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+static lathe_status fail_seal(struct error *err) {
+    const bool is_want = error_from_errno(errno) == LATHE_ENOMEM; /* of descriptors */
+    return fail(err, is_want ? LATHE_ENOMEM : LATHE_EIO, "cannot write a folder: %s",
+                strerror(errno));
+}
+
 lathe_status tree_seal(int folder, mode_t mode, struct error *err) {
     lathe_status status = LATHE_OK;
     DIR *listing = list_folder(folder);
     for (const struct dirent *item; listing && !status && (item = readdir(listing));) {
-        const int inner = is_dots(item->d_name) ? -1 : open_inner(folder, item->d_name);
-        if (inner < 0) continue;
-        status = tree_seal(inner, mode, err);
-        close(inner);
+        if (is_dots(item->d_name)) continue;
+        const int inner = open_inner(folder, item->d_name);
+        if (inner < 0 && errno != ENOTDIR) status = fail_seal(err);
+        if (inner >= 0) status = tree_seal(inner, mode, err);
+        if (inner >= 0) close(inner);
     }
-    if (listing) closedir(listing);
     if (!status && (!listing || fchmod(folder, mode) || fsync(folder)))
-        status = fail(err, LATHE_EIO, "cannot write a folder: %s", strerror(errno));
+        status = fail_seal(err);
+    if (listing) closedir(listing);
     return status;
 }
 

@@ -61,6 +61,7 @@ struct check {
     struct result *result;
     pthread_mutex_t lock; /* of result and printed: a test may have two threads */
     struct slow slowest;
+    const char *place; /* where their folders are made; NULL: nowhere */
     char folder[256];  /* of this test, for runs and files; "": there can be none */
     int output;        /* a file that standard output goes to; 0: nobody looks */
     char printed[256]; /* the first call after which there was something in it; "" */

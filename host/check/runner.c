@@ -24,12 +24,23 @@
 static void prepare(int said) {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     const struct rlimit none = {0, 0};
+    sigset_t all;
+    sigfillset(&all); /* the plugin finds none blocked */
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     setrlimit(RLIMIT_CORE, &none);
     if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
     if (said >= 0) dup2(said, STDERR_FILENO);
     if (nowhere >= 0) close(nowhere);
+}
+
+/* Blocked, they wait for who called. */
+static bool is_told_to_end(void) {
+    sigset_t waiting;
+    return !sigpending(&waiting) &&
+           (sigismember(&waiting, SIGHUP) || sigismember(&waiting, SIGINT) ||
+            sigismember(&waiting, SIGTERM));
 }
 
 /* Reaps it; false: it had to be killed. */
@@ -40,8 +51,12 @@ static bool await(pid_t child, double seconds, int *status) {
     int ready = 0;
     do {
         const double left = end - clock_seconds();
-        ready = poll(&done, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
-    } while (ready < 0 && errno == EINTR);
+        ready = poll(&done, 1,
+                     left > 0.1 ? 100
+                     : left > 0 ? (int)(left * 1000) + 1
+                                : 0);
+    } while ((ready < 0 && errno == EINTR) ||
+             (ready == 0 && clock_seconds() < end && !is_told_to_end()));
     if (ready == 0) kill(child, SIGKILL);
     kill(-child, SIGKILL); /* what it left behind; it is not reaped yet */
     while (waitpid(child, status, 0) < 0 && errno == EINTR) continue;
@@ -90,9 +105,9 @@ static void take(const struct result *result, int status, bool is_late, double l
 /* ---- a folder for what the test writes, also for one that crashes ---- */
 
 static void make_folder(struct check *check) {
-    snprintf(check->folder, sizeof check->folder, "%s/lathe-check-XXXXXX",
-             file_temporary());
-    if (!mkdtemp(check->folder)) check->folder[0] = '\0';
+    snprintf(check->folder, sizeof check->folder, "%s/test-XXXXXX",
+             check->place ? check->place : "");
+    if (!check->place || !mkdtemp(check->folder)) check->folder[0] = '\0';
 }
 
 lathe_status runner_run(const struct test *test, struct check *check,

@@ -58,7 +58,7 @@ static lathe_status choose_file(const char *word, const char *const *places,
         return fail(err, error_from_errno(reason), "%s: %s", word, strerror(reason));
     }
     char *absolute = path_absolute(word);
-    if (!absolute) return fail(err, LATHE_ENOMEM, "out of memory");
+    if (!absolute) return path_fail(err);
     if (!S_ISDIR(info.st_mode)) {
         *path = absolute;
         return LATHE_OK;

@@ -7,12 +7,15 @@
 #include <unistd.h>
 
 #include "base/duration.h"
+#include "base/file.h"
 #include "base/nearest.h"
+#include "bundle/staging.h"
 #include "check/runner.h"
 #include "check/subject.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 
+#define STAGING_PREFIX "lathe-check-"
 #define TIME_LIMIT 60 /* seconds for each test, unless told */
 
 static const char no_library[] = "there is no sound library";
@@ -20,6 +23,7 @@ static const char no_library[] = "there is no sound library";
 struct checking {
     struct subject subject;
     struct check check;
+    struct staging staging; /* of what tests write */
     int is_json, counts[4], left_out;
     struct words only;
     int needs;                   /* the most that a test that is asked for needs */
@@ -137,6 +141,7 @@ static lathe_status run_test(struct checking *c, const struct test *test,
         snprintf(outcome.reason, sizeof outcome.reason, "%s", why);
     } else {
         lathe_status status = runner_run(test, &c->check, &outcome, err);
+        if (status == LATHE_OK) status = staging_check_signals(&c->staging, err);
         if (status != LATHE_OK) return status;
     }
     if (!why) draw_conclusions(c, test, &outcome);
@@ -243,13 +248,24 @@ static int ungraded(const struct checking *c, lathe_status status) {
     return status == LATHE_EINVAL && !is_found ? EXIT_USAGE : error_exit_code(status);
 }
 
+/* What the tests write is in one place, which goes with them. */
+static lathe_status run_in_place(struct checking *c, struct error *err) {
+    const char *place = file_temporary();
+    staging_sweep(place, STAGING_PREFIX);
+    staging_open(place, STAGING_PREFIX, &c->staging, NULL);
+    c->check.place = c->staging.path;
+    lathe_status status = run_tests(c, err);
+    staging_close(&c->staging); /* and a signal that came has its way */
+    return status;
+}
+
 static int check_plugin(struct checking *c, const char *word, const struct given *given,
                         const char *const *places, struct error *err) {
     c->check.subject = &c->subject;
     lathe_status status = subject_open(&c->subject, word, given, places, err);
     if (status == LATHE_OK) {
         print_head(c);
-        status = run_tests(c, err);
+        status = run_in_place(c, err);
     }
     if (status == LATHE_OK) print_grade(c);
     const int code = status == LATHE_OK ? grade(c) : ungraded(c, status);

@@ -2,7 +2,6 @@
 #include "commands/fresh_directory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -10,28 +9,8 @@
 #define PREFIX ".reproduce-"
 #define PREFIX_KEPT ".reproduced-" /* which no sweep of PREFIX removes */
 
-/* Is the directory, which need not be there, the run's or below it? */
-static bool is_inside(const char *directory, const char *run) {
-    char *whole = realpath(run, NULL), *at = text_copy(directory);
-    bool is_it = false;
-    while (whole && at && !is_it) {
-        char *real = realpath(at, NULL);
-        is_it = real && !strncmp(real, whole, strlen(whole)) &&
-                (!real[strlen(whole)] || real[strlen(whole)] == '/');
-        char *above = real ? NULL : path_directory(at);
-        const bool is_top = real || (above && !strcmp(above, at));
-        free(real);
-        free(at);
-        at = is_top ? NULL : above;
-        if (is_top) free(above);
-    }
-    free(whole);
-    free(at);
-    return is_it;
-}
-
 static lathe_status check_asked(const char *asked, const char *run, struct error *err) {
-    if (!is_inside(asked, run)) return LATHE_OK;
+    if (!file_is_inside(asked, run)) return LATHE_OK;
     fail(err, LATHE_ECREATE, "it is in the run that is done again");
     error_where(err, "-o %s", asked);
     error_help(err, "a run's directory holds that run alone: name another");
@@ -53,7 +32,8 @@ static lathe_status stage(const struct original *original,
     char *beside = path_directory(run ? run : "./bundle");
     lathe_status status = beside ? stage_in(beside, fresh, err)
                                  : fail(err, LATHE_ENOMEM, "no memory for a path");
-    if (status == LATHE_ECREATE) status = stage_in(file_temporary(), fresh, err);
+    if (status == LATHE_ECREATE || status == LATHE_EPERM)
+        status = stage_in(file_temporary(), fresh, err);
     free(beside);
     free(run);
     return status;

@@ -46,7 +46,7 @@ static bool is_meant(const char *word, const struct registry_entry *entry) {
 static lathe_status read_alone(const char *word, const struct json *format,
                                struct registry_entry *entry) {
     char *path = path_absolute(word);
-    if (!path) return fail(&entry->reason, LATHE_ENOMEM, "out of memory");
+    if (!path) return path_fail(&entry->reason);
     manifest_close(entry->manifest);
     free(entry->path);
     entry->path = path;
@@ -73,7 +73,7 @@ static bool is_experiment(const struct registry_entry *entry) {
 static lathe_status read_entry(const char *word, struct registry_entry *entry,
                                struct error *err) {
     entry->path = manifest_path(word);
-    if (!entry->path) return fail(err, LATHE_ENOMEM, "out of memory");
+    if (!entry->path) return path_fail(err);
     struct json *format = NULL;
     lathe_status status = manifest_format(&format, err);
     if (status != LATHE_OK) return status;
@@ -152,7 +152,8 @@ static void add_page(const struct registry_entry *entry, struct text *text) {
     if (library) text_format(text, "library   %s\n", library);
     free(library);
     text_format(text, "manifest  %s\n", entry->path);
-    if (facts_read(manifest->library_path, &facts)) facts_add_lines(&facts, text);
+    if (!facts_read(manifest->library_path, &facts, NULL))
+        facts_add_lines(&facts, text);
     facts_finish(&facts);
     text_format(text, "status    %s\n", entry_status(entry));
     if (entry->status != REGISTRY_OK) entry_add_reason(entry, "          ", text);
@@ -182,7 +183,7 @@ static void add_json(const struct registry_entry *entry, struct text *text) {
     add_value(text, "options", manifest->options);
     add_value(text, "metrics", manifest->metrics);
     add_value(text, "example", example);
-    const bool is_there = facts_read(manifest->library_path, &facts);
+    const bool is_there = !facts_read(manifest->library_path, &facts, NULL);
     facts_add_json(&facts, is_there, text);
     text_add(text, "}\n");
     facts_finish(&facts);

@@ -10,12 +10,14 @@
 #include "base/nearest.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "bundle/staging.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/embedded.h"
 #include "manifest_parts.h"
 
 #define SOURCE "plugin.c"
+#define STAGING_PREFIX ".new-"
 
 static bool has_template(const char *kind) {
     for (const struct embedded_text *t = plugin_templates; t->name; t++)
@@ -61,21 +63,36 @@ static void fill_in(struct text *text, const char *template, const char *name,
     text_add(text, template);
 }
 
+static char *file_name(const struct embedded_text *template, const char *name) {
+    const bool is_source = strcmp(template->name, SOURCE) == 0;
+    return is_source ? text_make("%s.c", name) : text_copy(template->name);
+}
+
 static lathe_status write_file(const char *folder, const struct embedded_text *template,
                                const char *name, const char *identifier,
                                struct error *err) {
     struct text text = {0};
-    char *path = strcmp(template->name, SOURCE) == 0
-                     ? text_make("%s/%s.c", folder, name)
-                     : path_join(folder, template->name);
+    char *file = file_name(template, name),
+         *path = file ? path_join(folder, file) : NULL;
     fill_in(&text, template->text, name, identifier);
     lathe_status status = path && !text.is_broken
                               ? file_replace(path, text.data, text.length, err)
                               : fail(err, LATHE_ENOMEM, "out of memory");
-    if (status == LATHE_OK) printf("%s\n", path);
     text_finish(&text);
     free(path);
+    free(file);
     return status;
+}
+
+static void print_path(const char *name, const struct embedded_text *template) {
+    char *file = file_name(template, name);
+    printf("%s/%s\n", name, file ? file : template->name);
+    free(file);
+}
+
+static lathe_status fail_make(const char *name, struct error *err) {
+    return fail(err, error_from_create(errno), "\"%s\" cannot be made: %s", name,
+                strerror(errno));
 }
 
 static lathe_status check_words(const char *kind, const char *name, struct error *err) {
@@ -86,27 +103,42 @@ static lathe_status check_words(const char *kind, const char *name, struct error
     return LATHE_EINVAL;
 }
 
-static lathe_status make_folder(const char *folder, struct error *err) {
-    if (mkdir(folder, 0755) == 0) return LATHE_OK;
-    const int failure = errno;
-    if (failure != EEXIST)
-        return fail(err, error_from_errno(failure), "\"%s\" cannot be made: %s", folder,
-                    strerror(failure));
+static lathe_status check_absent(const char *folder, struct error *err) {
+    struct stat info;
+    if (lstat(folder, &info) && errno == ENOENT) return LATHE_OK;
     fail(err, LATHE_EINVAL, "\"%s\" is there already", folder);
     error_help(err, "take another name, or remove it first");
     return LATHE_EINVAL;
 }
 
+/* In a staging directory, and then by its name: it is whole, or not there. */
+static lathe_status make_folder(const char *kind, const char *name,
+                                const char *identifier, struct error *err) {
+    struct staging staging;
+    staging_sweep(".", STAGING_PREFIX);
+    lathe_status status = staging_open(".", STAGING_PREFIX, &staging, err);
+    char *folder = status ? NULL : path_join(staging.path, name);
+    if (!status && !folder) status = fail(err, LATHE_ENOMEM, "out of memory");
+    if (!status && mkdir(folder, 0777)) status = fail_make(name, err);
+    for (const struct embedded_text *t = plugin_templates; !status && t->name; t++)
+        if (!t->folder[0] || strcmp(t->folder, kind) == 0)
+            status = write_file(folder, t, name, identifier, err);
+    if (!status) status = staging_check_signals(&staging, err);
+    if (!status && rename(folder, name)) status = fail_make(name, err);
+    free(folder);
+    staging_close(&staging);
+    return status;
+}
+
 static lathe_status make_plugin(const char *kind, const char *name, struct error *err) {
     lathe_status status = check_words(kind, name, err);
+    if (status == LATHE_OK) status = check_absent(name, err);
     char *identifier = status == LATHE_OK ? make_identifier(name) : NULL;
     if (status == LATHE_OK && !identifier)
         status = fail(err, LATHE_ENOMEM, "out of memory");
-    if (status == LATHE_OK) status = make_folder(name, err);
-    for (const struct embedded_text *t = plugin_templates;
-         status == LATHE_OK && t->name; t++)
-        if (!t->folder[0] || strcmp(t->folder, kind) == 0)
-            status = write_file(name, t, name, identifier, err);
+    if (status == LATHE_OK) status = make_folder(kind, name, identifier, err);
+    for (const struct embedded_text *t = plugin_templates; !status && t->name; t++)
+        if (!t->folder[0] || strcmp(t->folder, kind) == 0) print_path(name, t);
     free(identifier);
     return status;
 }

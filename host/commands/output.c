@@ -12,6 +12,7 @@
 #define EXIT_CUT 141 /* what a shell says of a program that SIGPIPE has ended */
 
 static FILE *kept; /* a process has one standard output */
+static bool is_told;
 
 void output_keep(void) {
     int fd = kept ? -1 : fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -39,16 +40,20 @@ bool output_is_cut(void) {
     return poll(&pipe, 1, 0) == 1 && pipe.revents & (POLLERR | POLLHUP);
 }
 
+void output_give_up(void) {
+    is_told = true;
+}
+
 /* Who reads no further has all that was wanted, and needs no message. */
 int output_finish(int code) {
     FILE *file = output_file();
     errno = 0;
-    if ((!fflush(file) && !ferror(file)) || code) return code;
+    if ((!fflush(file) && !ferror(file)) || is_told) return code;
     const int number = errno;
-    if (output_is_cut()) return EXIT_CUT;
+    if (output_is_cut()) return code ? code : EXIT_CUT;
     struct error err = {0};
     fail(&err, LATHE_EIO, "cannot write to standard output%s%s", number ? ": " : "",
          number ? strerror(number) : "");
-    command_print_error(&err);
+    if (code != error_exit_code(LATHE_EIO)) command_print_error(&err);
     return error_exit_code(LATHE_EIO);
 }

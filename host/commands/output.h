@@ -17,8 +17,10 @@ FILE *output_file(void);
 void output_print(struct text *text, bool is_for_people);
 /* Has the reader of a pipe gone? */
 bool output_is_cut(void);
-/* Last of all: what was printed has to arrive. Returns the exit status of the program,
- * whose command ended with `code`. */
+/* It did not arrive, and the command has said so itself. */
+void output_give_up(void);
+/* Last of all: what was printed has to arrive, whatever it says. Returns the exit status
+ * of the program, whose command ended with `code`. */
 int output_finish(int code);
 
 #endif

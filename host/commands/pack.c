@@ -112,19 +112,6 @@ static int read_run(struct packing *p, struct error *err) {
     return 0;
 }
 
-/* The run that a file lies in, perhaps as a checkpoint; the caller's. NULL: none. */
-static char *run_of(const char *file) {
-    char *folder = file ? path_directory(file) : NULL;
-    if (folder && !strcmp(path_name(folder), "checkpoints")) {
-        char *above = path_directory(folder);
-        free(folder);
-        folder = above;
-    }
-    if (folder && *file != '{' && runs_is_run(folder)) return folder;
-    free(folder);
-    return NULL;
-}
-
 /* The receipt goes in, unless an override makes this another experiment, or the run
  * began from a checkpoint, which is not packed. */
 static bool has_receipt(const struct packing *p, const struct arguments *arguments) {
@@ -276,8 +263,8 @@ int command_pack(int argc, char **argv) {
     if (!code) code = check_source(&p, &err);
     if (!code && p.run) code = error_exit_code(bundles_check_run(p.run, &p.use, &err));
     if (!code && p.run) code = read_run(&p, &err);
-    if (!code) p.folders[0] = run_of(p.run ? NULL : p.source);
-    if (!code) p.folders[1] = run_of(p.state ? NULL : p.checkpoint);
+    if (!code) p.folders[0] = runs_of(p.run ? NULL : p.source);
+    if (!code) p.folders[1] = runs_of(p.state ? NULL : p.checkpoint);
     if (!code) code = pack(&p, &arguments, limit, &err);
     if (code) command_print_error(&err);
     bundles_finish(&p.use);

@@ -53,6 +53,18 @@ bool runs_is_run(const char *directory) {
     return is_there;
 }
 
+char *runs_of(const char *file) {
+    char *folder = file ? path_directory(file) : NULL;
+    if (folder && !strcmp(path_name(folder), "checkpoints")) {
+        char *above = path_directory(folder);
+        free(folder);
+        folder = above;
+    }
+    if (folder && *file != '{' && runs_is_run(folder)) return folder;
+    free(folder);
+    return NULL;
+}
+
 /* Its own process holds the lock of its directory; the dead hold none. */
 bool runs_is_busy(const char *run) {
     int fd = open(run, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -16,6 +16,8 @@ int runs_path(const char *word, char **path, struct error *err);
 char *runs_named(const char *word);
 /* Does the directory hold one that can be resumed? */
 bool runs_is_run(const char *directory);
+/* The run that a file lies in, perhaps as a checkpoint; the caller's. NULL: none. */
+char *runs_of(const char *file);
 /* Is a process at it? */
 bool runs_is_busy(const char *run);
 /* The newest run under runs/ that was made of this experiment file as it is now, that

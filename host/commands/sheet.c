@@ -16,6 +16,8 @@
 #include "base/path.h"
 #include "commands/output.h"
 
+#define STAGING_PREFIX ".predict-"
+
 static bool is_stdout(const struct sheet *sheet) {
     return !strcmp(sheet->path, "-");
 }
@@ -32,12 +34,17 @@ static lathe_status choose_file(struct sheet *sheet) {
     if (!is_regular(sheet->path, &is_there)) return LATHE_OK;
     sheet->target = is_there ? realpath(sheet->path, NULL) : text_copy(sheet->path);
     if (sheet->target) {
-        const char *name = path_name(sheet->target);
-        sheet->aside = text_make("%.*s.%s.%ld.tmp", (int)(name - sheet->target),
-                                 sheet->target, name, (long)getpid());
+        char *place = path_directory(sheet->target);
+        if (place) staging_sweep(place, STAGING_PREFIX);
+        if (place && staging_open(place, STAGING_PREFIX, &sheet->staging, &sheet->err))
+            error_where(&sheet->err, "-o %s", sheet->path);
+        else if (place)
+            sheet->aside = text_make("%s/rows", sheet->staging.path);
+        free(place);
     }
-    return sheet->aside ? LATHE_OK
-                        : fail(&sheet->err, LATHE_ENOMEM, "no memory to write");
+    staging_let_signals(&sheet->staging); /* predict has handlers */
+    if (sheet->aside || sheet->err.status) return sheet->err.status;
+    return fail(&sheet->err, LATHE_ENOMEM, "no memory to write");
 }
 
 lathe_status sheet_open(struct sheet *sheet) {
@@ -57,8 +64,8 @@ lathe_status sheet_open(struct sheet *sheet) {
             ? open(sheet->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
             : open(sheet->path, O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (sheet->fd >= 0) return LATHE_OK;
-    return fail(&sheet->err, LATHE_ECREATE, "cannot create \"%.400s\": %s", sheet->path,
-                strerror(errno));
+    return fail(&sheet->err, error_from_create(errno), "cannot create \"%.400s\": %s",
+                sheet->path, strerror(errno));
 }
 
 /* ---- numbers ---- */
@@ -282,8 +289,8 @@ lathe_status sheet_close(struct sheet *sheet) {
         return fail(&sheet->err, LATHE_EIO, "cannot write \"%.400s\": %s", sheet->path,
                     strerror(errno));
     if (sheet->aside && rename(sheet->aside, sheet->target))
-        return fail(&sheet->err, LATHE_ECREATE, "cannot replace \"%.400s\": %s",
-                    sheet->path, strerror(errno));
+        return fail(&sheet->err, error_from_create(errno),
+                    "cannot replace \"%.400s\": %s", sheet->path, strerror(errno));
     free(sheet->aside);
     sheet->aside = NULL;
     return LATHE_OK;
@@ -291,7 +298,7 @@ lathe_status sheet_close(struct sheet *sheet) {
 
 void sheet_finish(struct sheet *sheet) {
     if (sheet->fd >= 0) close(sheet->fd);
-    if (sheet->aside) unlink(sheet->aside);
+    staging_close(&sheet->staging);
     free(sheet->aside);
     free(sheet->target);
     text_finish(&sheet->text);

@@ -12,17 +12,22 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "bundle/staging.h"
 
+/* Starts as SHEET_NONE. */
 struct sheet {
     const char *path;   /* "-": CSV on standard output */
     const char *output; /* which of several; NULL: all, in .npy the only one */
     /* sheet.c's own */
     bool is_npy;
     int fd;
-    char *target, *aside; /* NULL: no regular file */
+    char *target, *aside;   /* NULL: no regular file */
+    struct staging staging; /* which holds `aside` */
     struct text text;
     struct error err;
 };
+#define SHEET_NONE                                                                     \
+    { .fd = -1, .staging = STAGING_NONE }
 
 /* Looks at path and output, which are set. LATHE_EINVAL: no format has that name;
  * LATHE_ECREATE. Finish it in any case. */

@@ -13,6 +13,7 @@
 #include "commands/commands.h"
 #include "commands/crash.h"
 #include "commands/output.h"
+#include "commands/runs.h"
 #include "commands/trial.h"
 #include "commands/turn_signals.h"
 #include "plan.h"
@@ -118,6 +119,7 @@ static int judge_output(struct turn *turn, int code) {
     }
     print_end(turn, "failed");
     if (!turn->output_error) return code;
+    output_give_up();
     fail(&error, LATHE_EIO, "cannot write to standard output: %s",
          strerror(turn->output_error));
     command_print_error(&error);
@@ -142,6 +144,18 @@ static int give_up(struct turn *turn, lathe_status status, const lathe_error *fa
     return refuse(turn, &error, error_exit_code(status));
 }
 
+/* No run that is read or written gets it into its directory. */
+static lathe_status open_trace(struct turn *turn, const lathe_session_options *options,
+                               struct error *err) {
+    char *run = runs_of(options->from);
+    const char *const kept[] = {options->run_directory, options->resume, options->from,
+                                run};
+    lathe_status status =
+        trace_open(&turn->trace, kept, sizeof kept / sizeof *kept, err);
+    free(run);
+    return status;
+}
+
 static int turn_session(struct turn *turn, lathe_session_options *options) {
     lathe_error failure = {.size = sizeof failure};
     struct error error = {0};
@@ -152,7 +166,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     options->trace = turn->trace.path ? take_trace : NULL;
     options->context = turn;
     options->try_library = trial_run;
-    if (trace_open(&turn->trace, &error) != LATHE_OK)
+    if (open_trace(turn, options, &error) != LATHE_OK)
         return refuse(turn, &error, error_exit_code(error.status));
     turn_catch_signals(!turn->is_temporary);
     turn_begin_time_limit(turn->time_limit);
@@ -165,6 +179,7 @@ static int turn_session(struct turn *turn, lathe_session_options *options) {
     lathe_session *session = turn_session_now();
     if (turn->is_temporary) plan_hide_directory(session);
     turn_begin_signals();
+    if (!trace_begin(&turn->trace)) lathe_stop(session, "failed");
     int code =
         judge(turn, session,
               turn->run ? turn->run(turn->run_context, session) : lathe_run(session));

@@ -7,11 +7,13 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "commands/crash.h"
 
 /* A handler gets no argument. `pending`: the first signal that wants an end. */
 static lathe_session *running;
 static volatile sig_atomic_t pending, interrupts, is_interactive, is_open;
+static double limit_end; /* clock; 0: there is no time limit */
 
 lathe_session **turn_session_place(void) {
     return &running;
@@ -36,12 +38,23 @@ static void tell_progress(void) {
     (void)!write(STDERR_FILENO, line, length + 1);
 }
 
+/* Somebody's who sent it, or of a plugin that set a timer: it ends the run all the
+ * same, for the time limit's may be gone. */
+static void tell_strange_alarm(void) {
+    static const char note[] =
+        "\nlathe: ending after this step for a SIGALRM that is not "
+        "the time limit's; a plugin may have called alarm\n";
+    if (!limit_end || clock_seconds() < limit_end)
+        (void)!write(STDERR_FILENO, note, sizeof note - 1);
+}
+
 static void stop(int number) {
     static const char note[] =
         "\nlathe: ending after this step, and \"lathe resume RUN\" goes on; "
         "Ctrl-C again ends at once\n";
     int saved = errno;
     lathe_session *session = turn_session_now();
+    if (!pending && number == SIGALRM) tell_strange_alarm();
     if (!pending) pending = number;
     /* A time that is over before the run begins still leaves one, with its state. */
     if (session && (is_open || number != SIGALRM))
@@ -68,18 +81,22 @@ static void save(int number) {
  * how. */
 void turn_catch_signals(bool can_resume) {
     struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART};
-    sigset_t both;
+    struct sigaction before;
+    sigset_t all;
     sigemptyset(&action.sa_mask);
-    sigemptyset(&both);
-    sigaddset(&both, SIGINT);
-    sigaddset(&both, SIGTERM);
+    sigemptyset(&all);
+    sigaddset(&all, SIGHUP);
+    sigaddset(&all, SIGINT);
+    sigaddset(&all, SIGTERM);
     is_interactive = can_resume && isatty(STDERR_FILENO);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGALRM, &action, NULL); /* --time-limit */
+    if (!sigaction(SIGHUP, NULL, &before) && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); /* nohup is obeyed */
     action.sa_handler = save;
     sigaction(SIGUSR1, &action, NULL);
-    sigprocmask(SIG_UNBLOCK, &both, NULL);
+    sigprocmask(SIG_UNBLOCK, &all, NULL);
 }
 
 void turn_begin_time_limit(double seconds) {
@@ -90,6 +107,7 @@ void turn_begin_time_limit(double seconds) {
     timer.it_value.tv_sec = (time_t)seconds;
     timer.it_value.tv_usec = (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6);
     if (!timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
+    limit_end = clock_seconds() + seconds - 0.01; /* another clock's ticks */
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 

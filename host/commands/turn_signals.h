@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals, for the one session that a process turns: SIGINT, SIGTERM and the time limit
- * end it at the next boundary, SIGUSR1 saves it there. A second SIGINT ends the process
- * at once. */
+/* Signals, for the one session that a process turns: SIGINT, SIGTERM, SIGHUP and the
+ * time limit end it at the next boundary, SIGUSR1 saves it there. A second SIGINT ends
+ * the process at once. */
 #ifndef HOST_COMMANDS_TURN_SIGNALS_H
 #define HOST_COMMANDS_TURN_SIGNALS_H
 

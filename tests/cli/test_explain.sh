@@ -79,6 +79,62 @@ if [[ -w /dev/full ]]; then
     has err 'lathe: cannot write the trace: No space left on device'
 fi
 
+# It takes the place of a trace, and of nothing else; it is made when the run begins.
+small
+printf '1,2\n3,4\n' >points.csv
+for path in small.json points.csv; do
+    cp "$path" before
+    try 73 run small.json --trace "$path"
+    has err 'lathe: it is there, and is no trace'
+    cmp -s "$path" before || complain "$path was written to"
+done
+try 78 run small.json train.batch=0 --trace made
+try 78 run small.json train.batch=0 --trace fresh
+holds 'no trace of no run' test ! -e fresh
+head -1 made >first
+try 0 run small.json train.until=1step --trace made
+holds 'a trace is replaced' test "$(head -1 made)" = "$(<first)"
+cp -r run held
+for path in held/metrics.jsonl held/checkpoints/last.safetensors held/fresh; do
+    try 73 "$LATHE" resume held --trace "$path"
+    has err 'lathe: the trace would be inside the run "held"'
+    try 73 "$LATHE" run --run-dir new --from held/checkpoints/last.safetensors --trace "$path"
+    holds 'nothing is there' test ! -e held/fresh
+done
+diff -r run held >out || complain 'the run is another one'
+ln -s nothing dangling
+try 73 run small.json --trace dangling
+# What the process was given open is written on from where it is.
+rm -rf run
+echo first >all
+tried='run small.json --trace /dev/stdout'
+"$LATHE" run small.json --run-dir run --plugin-path "$PROBES" train.until=1step \
+    --quiet --trace /dev/stdout >>all 2>err || complain "$tried"
+holds 'the line before' test "$(head -1 all)" = first
+has all 'optimizer                step'
+mkfifo pipe
+cat pipe >all &
+try 0 run small.json train.until=1step --trace pipe
+wait $!
+has all 'optimizer                step'
+
+# ---- whole numbers, to the last of 64 bits ----
+for count in 9007199254740993 9223372036854775807; do
+    try 0 explain small.json data.train.samples=$count
+    has out "samples       $count train"
+    has out "data.train.samples                      $count"
+done
+try 78 explain small.json \
+    'data.train={"use":"subset","of":{"use":"blobs","samples":9},"range":[0,9223372036854775807]}'
+has err 'range: [0, 9223372036854775807] is not a part of the 9 samples'
+try 78 explain small.json data.train.samples=9223372036854775808
+has err 'help: 9223372036854775808 does not fit into 64 bits'
+try 78 run small.json train.until=9007199254740993step
+has err 'help: less than 9007199254740992 epochs, steps, samples or seconds'
+try 0 explain small.json train.batch=9223372036854775807 train.accumulate=9223372036854775807 \
+    train.until=5000sample
+has out 'run           16 steps at most'
+
 # ---- for people ----
 try 0 explain big.json
 is_empty err

@@ -94,6 +94,22 @@ try 64 "$LATHE" predict run -o p.csv --output puts
 is err 'lathe: the model has no output "puts"
   where: --output
   help: there are: output'
+# It takes the place of no data, and is no part of the run.
+cp test.csv kept.csv
+data='data.x={"use":"csv","file":"kept.csv","label":"kind","task":"classification"}'
+for path in kept.csv test.csv; do
+    try 73 "$LATHE" predict run --on x "$data" -o "$path"
+    has err "\"$path\" is data of this experiment"
+done
+cmp -s test.csv kept.csv || complain 'data was written to'
+cp -r run held
+for path in run/p.csv run/checkpoints/p.npy; do
+    for from in run run/checkpoints/last.safetensors; do
+        try 73 "$LATHE" predict "$from" -o "$path"
+        has err 'is inside the run "run"'
+    done
+done
+diff -r run held >out || complain 'the run is another one'
 printf 'x,y,kind\n1,2,0\n1,nix,0\n' >broken.csv
 try 65 "$LATHE" predict run -o p.csv data.test.file=broken.csv
 holds 'as it was' cmp -s p.csv before.csv

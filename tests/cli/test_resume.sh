@@ -29,7 +29,7 @@ same() {
     has "$1/status.json" '"reason": "completed"'
 }
 
-for signal in TERM:75 INT:130 KILL:137; do
+for signal in TERM:75 HUP:75 INT:130 KILL:137; do
     code=${signal#*:} signal=${signal%:*}
     "$LATHE" run long.json --run-dir "$signal" --quiet 2>err &
     run=$!

@@ -82,7 +82,7 @@ long() {
     run=$!
     wait_until test -s "$1/metrics.jsonl"
 }
-for ending in INT:130:interrupted TERM:75:preempted; do
+for ending in INT:130:interrupted TERM:75:preempted HUP:75:preempted; do
     IFS=: read -r signal code reason <<<"$ending"
     tried="kill -$signal"
     long "$signal"
@@ -97,6 +97,31 @@ for ending in INT:130:interrupted TERM:75:preempted; do
     holds "exit status $code" test $? = "$code"
     has out "{\"event\":\"end\",\"reason\":\"$reason\","
 done
+
+# ---- a terminal that is closed, under nohup; and an alarm that is nobody's ----
+alarming='callbacks=[{"use": "chaos", "point": "batch_begin", "act": "alarm", "at": 5}]'
+hanging='callbacks=[{"use": "chaos", "point": "batch_begin", "act": "hang-up", "at": 5}]'
+try 75 "$LATHE" run small.json --plugin-path "$PROBES" "$hanging" --run-dir hung --json
+has out '{"event":"end","reason":"preempted","epochs":0,"steps":6,'
+try 0 nohup "$LATHE" run small.json --plugin-path "$PROBES" "$hanging" --run-dir nohup
+has nohup/status.json '"reason": "completed"'
+for limit in '' '--time-limit 1h'; do
+    rm -rf alarmed
+    # shellcheck disable=SC2086
+    try 75 "$LATHE" run small.json --plugin-path "$PROBES" "$alarming" --run-dir alarmed $limit
+    has err "for a SIGALRM that is not the time limit's"
+done
+try 75 "$LATHE" run small.json --run-dir short --time-limit 0.05s train.until=1000000ep
+lacks err SIGALRM
+# SIGUSR1 that comes before there is a run to save is let go by: here it waits for a pipe.
+mkfifo fifo
+"$LATHE" run small.json --run-dir early --quiet --trace fifo 2>err &
+run=$!
+waits() { [[ $(readlink "/proc/$run/exe") == *lathe ]] && grep -q '^State:.S' "/proc/$run/status"; }
+wait_until waits
+kill -USR1 $run
+cat fifo >/dev/null
+wait $run || complain "exit status $? after an early SIGUSR1"
 
 # ---- a second Ctrl-C does not wait; here both come within one step ----
 interrupting='callbacks=[{"use": "chaos", "point": "batch_begin", "act": "interrupt", "at": 5}]'

@@ -99,6 +99,8 @@ static lathe_status act(const struct chaos *c, const char *point,
     if (is(c, "abort")) kill(getpid(), SIGABRT);
     if (is(c, "interrupt")) kill(getpid(), SIGINT);
     if (is(c, "terminate")) kill(getpid(), SIGTERM);
+    if (is(c, "hang-up")) kill(getpid(), SIGHUP);
+    if (is(c, "alarm")) kill(getpid(), SIGALRM);
     if (is(c, "write-weights")) touch_weights(c, 42);
     if (is(c, "nan-weights")) touch_weights(c, NAN);
     if (is(c, "read-gradients")) touch_gradients(c, 1, LATHE_READ);
