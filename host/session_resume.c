@@ -142,6 +142,7 @@ static lathe_status choose_run_id(lathe_session *s) {
 /* Once nothing refuses it any more. */
 void session_tell_origin(lathe_session *s) {
     const bool is_last = s->now.stage > (int64_t)s->experiments->stage_count;
+    char until[UNTIL_PATH];
     if (!s->options.resume) return;
     s->began = clock_seconds();
     if (!s->origin)
@@ -156,8 +157,8 @@ void session_tell_origin(lathe_session *s) {
     else if (is_last && session_is_complete(s))
         log_line(&s->log, LATHE_LOG_INFO,
                  "the run is over, completed after step %lld: only its end is done "
-                 "again; it trains on when train.until is later",
-                 (long long)s->now.step);
+                 "again; it trains on when %s is later",
+                 (long long)s->now.step, session_until_path(s, until));
     else
         log_line(&s->log, LATHE_LOG_INFO, "%s from %s",
                  s->is_begun_again ? "beginning again" : "going on", s->origin_path);

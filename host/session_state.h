@@ -46,6 +46,16 @@ lathe_status session_check_data(lathe_session *s, const struct json *loop);
 /* Is what differs from the experiment before allowed to? */
 lathe_status session_check_changes(lathe_session *s);
 
+/* ---- session_over.c ---- */
+
+#define UNTIL_PATH 48
+/* Writes where the present stage's bound is, "train.until"; returns it. */
+const char *session_until_path(const lathe_session *s, char path[UNTIL_PATH]);
+/* Does a run that goes on train so what it is to be recorded as? `now`: the experiment;
+ * `change`: what is allowed to change in it; NULL: nothing that makes a number. */
+lathe_status session_check_over(lathe_session *s, const struct json *now,
+                                const char *change);
+
 /* ---- session_stage.c ---- */
 
 /* The stage a checkpoint is of, before anything is composed. */
