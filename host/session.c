@@ -200,6 +200,8 @@ void lathe_close(lathe_session *s) {
     experiment_close(s->experiments);
     registry_close(s->registry);
     session_forget_origin(s);
+    json_close(s->opened);
+    json_close(s->notes);
     text_finish(&s->early_log);
     text_finish(&s->line);
     session_end_calls(s);

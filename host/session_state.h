@@ -210,6 +210,13 @@ lathe_status session_tell_visit(lathe_session *s, enum split split, const char *
 lathe_status session_end_records(lathe_session *s, lathe_status status);
 lathe_status session_judge(lathe_session *s); /* expect */
 
+/* ---- session_environment.c ---- */
+
+/* Notes which libraries the present stage has open, and what its plugins say of how
+ * they work. */
+lathe_status session_note_plugins(lathe_session *s);
+lathe_status session_begin_environment(lathe_session *s);
+
 /* ---- session_rest.c ---- */
 
 lathe_status session_list_states(lathe_session *s);
