@@ -143,6 +143,7 @@ static void init(lathe_session *s, const lathe_session_options *options) {
         .log = &s->log, .try = s->options.try_library, .context = s->options.context};
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    digest_begin(&s->sum);
     s->point = POINT_NONE;
     s->kept = 1;
     s->place = PLACE_OPEN;

@@ -65,7 +65,7 @@ lathe_status session_record(lathe_session *s, enum split split) {
     metrics_write(s->metrics, split, s->now.step, line);
     text_add(line, "}");
     lathe_status status = emit(s, METRICS_FILE, true);
-    if (status == LATHE_OK) s->recorded += (int64_t)line->length + 1;
+    if (status == LATHE_OK) session_count_record(s, line);
     environment_poll(s->environment);
     if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
     return status;

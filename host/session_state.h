@@ -217,6 +217,17 @@ lathe_status session_judge(lathe_session *s); /* expect */
 lathe_status session_note_plugins(lathe_session *s);
 lathe_status session_begin_environment(lathe_session *s);
 
+/* ---- session_kept.c ---- */
+
+#define RECORDS_DIGEST "records" /* member of NOTE_LOOP: of what is in metrics.jsonl */
+/* A line, and its end, is in metrics.jsonl now. */
+void session_count_record(lathe_session *s, const struct text *line);
+/* Of what belongs to the place of rest; {file: length}; the caller's. */
+struct json *session_list_records(const lathe_session *s);
+void session_records_digest(const lathe_session *s, char hex[DIGEST_HEX]);
+/* Opens the newest checkpoint of the run that goes on whose records are still there. */
+lathe_status session_find_checkpoint(lathe_session *s);
+
 /* ---- session_rest.c ---- */
 
 lathe_status session_list_states(lathe_session *s);

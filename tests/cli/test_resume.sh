@@ -85,6 +85,36 @@ try 0 "$LATHE" resume bad train.until=400ep callbacks.checkpoint.keep=2
 has err "$(basename "$newest")"
 same bad
 
+# So is one whose records are not there any more, or are not what they were.
+spoilt() { # spoilt COMMAND…: of a copy of the run, the records
+    rm -rf spoilt
+    cp -r whole spoilt
+    (cd spoilt && "$@")
+    records=$(wc -c <whole/metrics.jsonl)
+}
+spoilt truncate -s -1 metrics.jsonl
+try 0 "$LATHE" resume spoilt
+has err "warning: checkpoints/step-00004000.safetensors cannot be gone on from (metrics.jsonl has $((records - 1)) bytes, and had $records when this was saved); using the one before"
+has err 'going on from'
+same spoilt
+spoilt sed -i '$s/loss/lozz/' metrics.jsonl
+try 0 "$LATHE" resume spoilt
+has err "(the first $records bytes of metrics.jsonl are not those that it had when this was saved); using the one before"
+same spoilt
+spoilt sed -i '3s/loss/lozz/' metrics.jsonl
+try 65 "$LATHE" resume spoilt
+has err "lathe: the first $records bytes of metrics.jsonl are not those that it had when this was saved"
+spoilt rm metrics.jsonl
+try 65 "$LATHE" resume spoilt
+has err "lathe: metrics.jsonl has 0 bytes, and had $records when this was saved"
+has err "where: $PWD/spoilt"
+has err 'help: put metrics.jsonl back as it was; or begin another run from the state that is there: lathe run --from spoilt; or move spoilt/checkpoints away'
+holds 'nothing is lost' test "$(find spoilt/checkpoints -name 'step-*' | wc -l)" = 2
+try 0 "$LATHE" run --from spoilt --run-dir rescued --quiet train.until=401ep
+mv spoilt/checkpoints aside
+try 0 "$LATHE" resume spoilt --quiet
+same spoilt
+
 # From a checkpoint of another run, which stays as it is.
 before=$(find whole -type f -exec sha256sum {} + | sort | sha256sum)
 try 0 "$LATHE" run --from whole/checkpoints/last.safetensors --run-dir other --quiet train.until=410ep
