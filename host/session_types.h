@@ -158,9 +158,9 @@ struct lathe_session {
     struct workers *workers;
     struct rundir *rundir;
     struct environment *environment;
-    struct json *opened; /* [as in environment.json] libraries, of all stages so far */
-    struct json *notes;  /* {path: {name: text}} of their plugins */
-    struct text line;    /* of the record being written */
+    struct json *opened;    /* libraries of all stages, as in environment.json */
+    struct json *notes;     /* of their plugins: {path: {name: text}} */
+    struct text line;       /* of the record being written */
     struct text early_log;  /* lines from before there was a directory */
     struct stream *streams; /* that plugins have open */
     lathe_host services;    /* the table every plugin gets a copy of */
