@@ -119,11 +119,14 @@ static lathe_status add_experiment(const char *run, struct json **receipt,
 
 static lathe_status add_environment(const char *run, struct json **receipt,
                                     struct error *err) {
-    static const char *const names[] = {"plugins", "data", NULL};
+    static const char *const names[] = {"plugins", "data", RECEIPT_EARLIER, NULL};
     struct json *part;
     lathe_status status = rundir_read_json(run, "environment.json", &part, err);
     if (!status) {
-        *receipt = add_copies(*receipt, part, names);
+        const size_t count = json_get(part, RECEIPT_EARLIER) ? 3 : 2;
+        for (size_t i = 0; i < count; i++)
+            *receipt =
+                json_add(*receipt, names[i], clone_or_null(json_get(part, names[i])));
         *receipt = json_add(*receipt, "environment", json_clone_without(part, names));
     }
     json_close(part);

@@ -149,6 +149,7 @@ static void init(lathe_session *s, const lathe_session_options *options) {
         .log = &s->log, .try = s->options.try_library, .context = s->options.context};
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    digest_begin(&s->sum);
     s->point = POINT_NONE;
     s->kept = 1;
     s->place = PLACE_OPEN;
@@ -206,6 +207,8 @@ void lathe_close(lathe_session *s) {
     experiment_close(s->experiments);
     registry_close(s->registry);
     session_forget_origin(s);
+    json_close(s->opened);
+    json_close(s->notes);
     text_finish(&s->early_log);
     text_finish(&s->line);
     session_end_calls(s);

@@ -238,6 +238,7 @@ void pack_destroy(struct pack *pack) {
     if (!pack) return;
     for (size_t i = 0; i < pack->item_count; i++) pack_finish_item(&pack->items[i]);
     free(pack->items);
+    json_close(pack->sources);
     free(pack->twins);
     errors_finish(&pack->warnings);
     free(pack->checkpoint);

@@ -163,6 +163,16 @@ try 78 "$LATHE" pack latest -o never.lathe
 rm latest
 try 66 "$LATHE" pack lates -o never.lathe
 
+# ---- what the run was made of, setting by setting ----
+points two
+try 0 "$LATHE" run two/points.json --run-dir two/run --quiet
+try 0 "$LATHE" pack two/run -o two.lathe
+cp two/data/train.csv kept
+cp 'two/data/held out.csv' two/data/train.csv # which the receipt knows, for another
+try 65 "$LATHE" pack two/run -o never.lathe
+has err 'data is not what the run was made of, or not there'
+has err "where: $PWD/two/data/train.csv"
+
 # ---- never over what it is made of ----
 spoils() { # spoils TARGET ARGUMENT…: packing to it is refused, and it stays as it is
     cp "$1" as-it-was
