@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Nothing of a member but its name, its size and its bytes goes in, and how it is laid
- * out and compressed is fixed here: no clock, user, locale or machine has a part in it.
- * */
+ * out and compressed is fixed here: no clock, user, locale or machine has a part. */
 #include <archive_entry.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -64,6 +64,15 @@ lathe_status checkpoints_newest(const char *run, struct log *log,
                                 struct safetensors **file, char **path,
                                 struct error *err);
 
+/* The same, of those that `accept` takes. Where it gives another status than LATHE_OK,
+ * with why, the one before is tried. */
+typedef lathe_status checkpoints_accept(void *context, const struct safetensors *file,
+                                        struct error *err);
+lathe_status checkpoints_newest_of(const char *run, struct log *log,
+                                   checkpoints_accept *accept, void *context,
+                                   struct safetensors **file, char **path,
+                                   struct error *err);
+
 /* ---- looking at those that are there ---- */
 
 /* Notes that all have. Their values are JSON but for the first and NOTE_RUN. */

@@ -115,21 +115,42 @@ static bool is_of_this_file(lathe_status status) {
     return status == LATHE_EDATA || status == LATHE_EIO || status == LATHE_ENOTFOUND;
 }
 
+struct choice {
+    struct log *log;
+    checkpoints_accept *accept; /* NULL: any */
+    void *context;
+};
+
+static lathe_status open_one(const struct choice *choice, const char *path,
+                             struct safetensors **file, const char **fault,
+                             struct error *why) {
+    lathe_status status = safetensors_open_whole(path, file, why);
+    *fault = "is not whole";
+    if (status || !choice->accept) return status;
+    if (choice->accept(choice->context, *file, why) == LATHE_OK) return LATHE_OK;
+    safetensors_close(*file);
+    *file = NULL;
+    *fault = "cannot be gone on from";
+    return LATHE_EDATA;
+}
+
 static lathe_status open_newest(const char *folder, const struct checkpoints_list *list,
-                                struct log *log, struct safetensors **file, char **path,
-                                struct error *err) {
+                                const struct choice *choice, struct safetensors **file,
+                                char **path, struct error *err) {
     struct error why;
+    const char *fault;
     for (size_t i = 0; i < list->count; i++) {
         char *tried = path_of_step(folder, list->steps[i]);
         if (!tried) return fail(err, LATHE_ENOMEM, "no memory to find a checkpoint");
-        lathe_status status = safetensors_open_whole(tried, file, &why);
+        why = (struct error){0};
+        lathe_status status = open_one(choice, tried, file, &fault, &why);
         if (!status) {
             *path = tried;
             return LATHE_OK;
         }
         if (is_of_this_file(status))
-            log_line(log, LATHE_LOG_WARNING, "checkpoints/%s is not whole (%s); %s",
-                     path_name(tried), why.what,
+            log_line(choice->log, LATHE_LOG_WARNING, "checkpoints/%s %s (%s); %s",
+                     path_name(tried), fault, why.what,
                      i + 1 < list->count ? "using the one before"
                                          : "there is none before it");
         free(tried);
@@ -143,13 +164,21 @@ static lathe_status open_newest(const char *folder, const struct checkpoints_lis
 lathe_status checkpoints_newest(const char *run, struct log *log,
                                 struct safetensors **file, char **path,
                                 struct error *err) {
+    return checkpoints_newest_of(run, log, NULL, NULL, file, path, err);
+}
+
+lathe_status checkpoints_newest_of(const char *run, struct log *log,
+                                   checkpoints_accept *accept, void *context,
+                                   struct safetensors **file, char **path,
+                                   struct error *err) {
+    const struct choice choice = {log, accept, context};
     struct checkpoints_list list;
     char *folder = path_join(run, "checkpoints");
     *file = NULL;
     *path = NULL;
     if (!folder) return fail(err, LATHE_ENOMEM, "no memory to find a checkpoint");
     lathe_status status = checkpoints_list(folder, &list, err);
-    if (!status) status = open_newest(folder, &list, log, file, path, err);
+    if (!status) status = open_newest(folder, &list, &choice, file, path, err);
     free(list.steps);
     free(folder);
     return status;

@@ -4,6 +4,7 @@
 #include <gnu/libc-version.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/digest.h"
 #include "base/path.h"
+#include "environment_past.h"
 #include "workers.h"
 
 #ifdef __clang__
@@ -28,12 +30,17 @@ struct data_file {
 
 struct environment {
     struct rundir *rundir;
+    struct log *log;
     struct json *root; /* what environment.json holds; NULL: out of memory */
+    struct past past;
+    bool keeps_data;
     struct data_file *files;
     size_t file_count;
     volatile int is_cancelled;
-    bool is_started;
+    bool is_started, is_renewed;
     pthread_t thread;
+    atomic_bool is_hashed; /* … by the thread, which then touches nothing any more */
+    bool is_told;          /* … and written, and told what is not what it was */
 };
 
 /* ---- what is known at once ---- */
@@ -73,21 +80,13 @@ static struct json *describe_processor(void) {
                        {"flags", flags});
 }
 
-static struct json *list_plugins(const struct environment_plugin *plugins,
-                                 size_t count) {
-    struct json *list = json_make_list();
-    for (size_t i = 0; i < count; i++) {
-        const struct environment_plugin *plugin = &plugins[i];
-        const char *library = *plugin->library ? path_name(plugin->library) : NULL;
-        const char *digest = *plugin->digest ? plugin->digest : NULL;
-        list =
-            json_append(list, JSON_MAP_OF({"kind", json_make_text(plugin->kind)},
-                                          {"name", json_make_text(plugin->name)},
-                                          {"version", json_make_text(plugin->version)},
-                                          {"library", json_make_text(library)},
-                                          {"sha256", json_make_text(digest)}));
-    }
-    return list;
+struct json *environment_plugin(const struct environment_plugin *plugin) {
+    const char *library = *plugin->library ? path_name(plugin->library) : NULL;
+    const char *digest = *plugin->digest ? plugin->digest : NULL;
+    return JSON_MAP_OF(
+        {"kind", json_make_text(plugin->kind)}, {"name", json_make_text(plugin->name)},
+        {"version", json_make_text(plugin->version)},
+        {"library", json_make_text(library)}, {"sha256", json_make_text(digest)});
 }
 
 static struct json *describe_kernel(void) {
@@ -112,18 +111,9 @@ static struct json *describe_host(const char *blas) {
 
 /* ---- data ---- */
 
-/* A user's name must not leave with the file. */
-static char *hide_home(const char *path) {
-    const char *home = getenv("HOME");
-    size_t length = home ? strlen(home) : 0;
-    while (length > 0 && home[length - 1] == '/') length--;
-    bool is_under = length > 0 && !strncmp(path, home, length) && path[length] == '/';
-    return is_under ? text_make("~%s", path + length) : text_copy(path);
-}
-
 static struct json *describe_file(const struct data_file *file) {
     struct stat info;
-    char *shown = hide_home(file->path);
+    char *shown = path_hide_home(file->path);
     struct json *map = JSON_MAP_OF({"path", json_make_text(shown)});
     free(shown);
     if (stat(file->path, &info) == 0)
@@ -137,13 +127,28 @@ static struct json *list_files(const struct environment *environment) {
     struct json *list = json_make_list();
     for (size_t i = 0; i < environment->file_count; i++)
         list = json_append(list, describe_file(&environment->files[i]));
-    return list;
+    return environment->keeps_data ? past_add_rest(&environment->past, list) : list;
+}
+
+static struct json *put_earlier(struct environment *environment) {
+    static const char *const name[] = {ENVIRONMENT_EARLIER, NULL};
+    struct json *root = environment->root;
+    struct json *list = past_list(&environment->past, json_get(root, "plugins"),
+                                  json_get(root, "data"));
+    struct json *rest = json_clone_without(root, name);
+    json_close(root);
+    if (list && !json_size(list)) {
+        json_close(list);
+        return rest;
+    }
+    return json_add(rest, ENVIRONMENT_EARLIER, list);
 }
 
 static lathe_status write_environment(struct environment *environment,
                                       rundir_writer *write, struct error *err) {
     struct text text = {0};
     environment->root = json_add(environment->root, "data", list_files(environment));
+    environment->root = put_earlier(environment);
     json_write(environment->root, &text, 2);
     text_add(&text, "\n");
     lathe_status status =
@@ -153,6 +158,25 @@ static lathe_status write_environment(struct environment *environment,
                     err);
     text_finish(&text);
     return status;
+}
+
+static void tell_changed(struct environment *environment,
+                         const struct data_file *file) {
+    char *shown = path_hide_home(file->path);
+    const char *before = shown ? past_digest(&environment->past, shown) : "";
+    if (*before && *file->digest && strcmp(before, file->digest) != 0)
+        log_line(environment->log, LATHE_LOG_WARNING,
+                 "%s is another file than the one that was at work when the state was "
+                 "saved (%.12s…, then %.12s…): from step %lld on the numbers are "
+                 "made of it",
+                 file->path, file->digest, before, (long long)environment->past.step);
+    free(shown);
+}
+
+static void tell_all(struct environment *environment) {
+    for (size_t i = 0; i < environment->file_count && !environment->is_told; i++)
+        tell_changed(environment, &environment->files[i]);
+    environment->is_told = true;
 }
 
 static void *hash_files(void *context) {
@@ -169,6 +193,7 @@ static void *hash_files(void *context) {
                           : status == LATHE_ENOTFOUND ? "it is not there"
                                                       : "it cannot be read";
     }
+    atomic_store_explicit(&environment->is_hashed, true, memory_order_release);
     return NULL;
 }
 
@@ -183,6 +208,15 @@ static lathe_status start_thread(struct environment *environment, struct error *
     return fail(err, LATHE_ENOMEM, "no thread to hash data: %s", strerror(number));
 }
 
+/* What cannot be written now is written at the end. */
+void environment_poll(struct environment *environment) {
+    if (!environment || environment->is_told ||
+        !atomic_load_explicit(&environment->is_hashed, memory_order_acquire))
+        return;
+    write_environment(environment, rundir_write_unsynced, NULL);
+    tell_all(environment);
+}
+
 /* ---- begin and end ---- */
 
 static void destroy(struct environment *environment) {
@@ -190,6 +224,7 @@ static void destroy(struct environment *environment) {
         free(environment->files[i].path);
     free(environment->files);
     json_close(environment->root);
+    past_close(&environment->past);
     free(environment);
 }
 
@@ -204,31 +239,50 @@ static bool copy_paths(struct environment *made, const char *const *files,
     return made->files != NULL;
 }
 
-lathe_status environment_begin(struct rundir *rundir, const char *blas, int threads,
-                               const struct environment_plugin *plugins,
-                               size_t plugin_count, const struct json *notes,
-                               const char *const *files, size_t file_count,
+static struct json *clone_or(const struct json *json, struct json *(*make)(void)) {
+    return json ? json_clone(json) : make();
+}
+
+lathe_status environment_begin(struct rundir *rundir,
+                               const struct environment_start *start,
                                struct environment **environment, struct error *err) {
     *environment = NULL;
     if (!rundir_path(rundir)) return LATHE_OK;
     struct environment *made = calloc(1, sizeof *made);
     if (!made) return fail(err, LATHE_ENOMEM, "no memory for environment.json");
     made->rundir = rundir;
-    struct json *root = describe_host(blas);
-    root = json_add(root, "threads", json_make_whole(threads));
-    root = json_add(root, "plugins", list_plugins(plugins, plugin_count));
-    root = json_add(root, "notes", notes ? json_clone(notes) : json_make_map());
+    made->log = start->log;
+    made->keeps_data = start->keeps_data;
+    past_open(&made->past, start->before, start->step);
+    struct json *root = describe_host(start->blas);
+    root = json_add(root, "threads", json_make_whole(start->threads));
+    root = json_add(root, "plugins", clone_or(start->plugins, json_make_list));
+    root = json_add(root, "notes", clone_or(start->notes, json_make_map));
     made->root = root;
     lathe_status status =
-        copy_paths(made, files, file_count)
+        copy_paths(made, start->files, start->file_count)
             ? write_environment(made, rundir_write_unsynced, err)
             : fail(err, LATHE_ENOMEM, "no memory for environment.json");
-    if (!status && file_count) status = start_thread(made, err);
+    if (!status && start->file_count) status = start_thread(made, err);
     if (status)
         destroy(made);
     else
         *environment = made;
     return status;
+}
+
+void environment_renew(struct environment *environment, const struct json *plugins,
+                       int64_t step) {
+    struct past past;
+    if (!environment) return;
+    if (environment->is_started) pthread_join(environment->thread, NULL);
+    environment->is_started = false;
+    environment_poll(environment);
+    past_open(&past, environment->root, step);
+    past_close(&environment->past);
+    environment->past = past;
+    environment->root = json_add(environment->root, "plugins", json_clone(plugins));
+    environment->keeps_data = environment->is_renewed = true;
 }
 
 void environment_cancel(struct environment *environment) {
@@ -238,10 +292,10 @@ void environment_cancel(struct environment *environment) {
 lathe_status environment_end(struct environment *environment, struct error *err) {
     if (!environment) return LATHE_OK;
     lathe_status status = LATHE_OK;
-    if (environment->is_started) {
-        pthread_join(environment->thread, NULL);
+    if (environment->is_started) pthread_join(environment->thread, NULL);
+    if (environment->is_started || environment->is_renewed)
         status = write_environment(environment, rundir_write, err);
-    }
+    tell_all(environment);
     destroy(environment);
     return status;
 }

@@ -18,15 +18,37 @@ struct environment_plugin {
     const char *digest;  /* of what was loaded; "" for a linked one */
 };
 
-/* Starts: remembers the (copied) lists, writes environment.json without the digests of
- * data, and starts the thread. Without a directory nothing is done. `blas`:
- * "OpenBLAS SkylakeX", or NULL; threads: that take part in the passes. `notes`:
- * {plugin: {name: text}}. */
-lathe_status environment_begin(struct rundir *rundir, const char *blas, int threads,
-                               const struct environment_plugin *plugins,
-                               size_t plugin_count, const struct json *notes,
-                               const char *const *files, size_t file_count,
+/* As it stands in environment.json; the caller's; NULL: out of memory. */
+struct json *environment_plugin(const struct environment_plugin *plugin);
+
+/* What is known at the start; all of it is borrowed, but for the log only while the
+ * environment begins. */
+struct environment_start {
+    const char *blas;                   /* "OpenBLAS SkylakeX"; NULL: none */
+    int threads;                        /* that take part in the passes */
+    const struct json *plugins, *notes; /* a list; {plugin: {name: text}} */
+    const char *const *files;
+    size_t file_count;
+    /* Of a run that goes on from this step: what environment.json was. NULL: it begins.
+     * Data that is not what it was is told to the log, once that is known. */
+    const struct json *before;
+    int64_t step;
+    bool keeps_data; /* what is not opened any more, because its stage is over */
+    struct log *log;
+};
+
+/* Starts: writes environment.json without the digests of data, and starts the thread,
+ * which hashes it. Without a directory nothing is done. */
+lathe_status environment_begin(struct rundir *rundir,
+                               const struct environment_start *start,
                                struct environment **environment, struct error *err);
+/* Asked now and then: once all data is hashed, it is written, and what is not what it
+ * was is told. NULL is fine. */
+void environment_poll(struct environment *environment);
+/* From this step on these plugins are at work; it is written at the end. NULL is
+ * fine. */
+void environment_renew(struct environment *environment, const struct json *plugins,
+                       int64_t step);
 /* Lets environment_end not wait: files that are not done get an "error" instead of a
  * digest. Safe in a signal handler; NULL is fine. */
 void environment_cancel(struct environment *environment);

@@ -29,12 +29,11 @@ static struct json *take_stage(const struct json *whole, size_t index) {
 
 static bool check_stages(struct opening *opening, const struct json *stages) {
     const size_t errors = opening->errors->count;
-    if (json_kind(stages) != JSON_LIST || !json_size(stages))
+    if (json_kind(stages) != JSON_LIST)
         experiment_fault(opening, "stages", "write [ { \"train\": { … } }, … ]",
-                         "a list of one stage or more was expected, found %s",
-                         json_kind(stages) == JSON_LIST
-                             ? "none in it"
-                             : json_kind_name(json_kind(stages)));
+                         "a list of stages was expected, found %s",
+                         json_kind_name(json_kind(stages)));
+    if (!json_size(stages)) return false; /* a list is told by the schema */
     for (size_t i = 0; i < json_size(stages); i++) {
         static const char *const parts[] = {"train", "optimizer", "schedule", "data"};
         const struct json *stage = json_at(stages, i);

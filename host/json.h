@@ -43,8 +43,8 @@ size_t json_size(const struct json *value); /* of a list or map; else 0 */
 struct json *json_at(const struct json *list_or_map, size_t index);
 const char *json_key_at(const struct json *map, size_t index);
 struct json *json_get(const struct json *map, const char *key); /* NULL: not there */
-/* Is the text among the items? The first item with that text as a member: NULL, none. */
-bool json_holds(const struct json *list, const char *text);
+bool json_holds(const struct json *list, const char *text);     /* is it an item? */
+/* The first item whose member `key` is that text; NULL: there is none. */
 struct json *json_find(const struct json *list, const char *key, const char *text);
 /* The members of a map one after the other, which json_at would look for from the first
  * one on, each time. New ones may be put in meanwhile.

@@ -2,12 +2,11 @@
 /* How many numbers a session holds, and where. */
 #include "plan_parts.h"
 
-static int64_t count_floats(const lathe_session *s, bool is_trained_only) {
+/* Of the parameters before an offset. */
+static int64_t count_floats(const lathe_session *s, int64_t end) {
     int64_t floats = 0;
     for (int64_t i = 0; i < s->parameters.count; i++)
-        if (!is_trained_only ||
-            s->parameters.items[i].offset < s->parameters.trained_end)
-            floats += s->parameters.items[i].count;
+        if (s->parameters.items[i].offset < end) floats += s->parameters.items[i].count;
     return floats;
 }
 
@@ -30,10 +29,11 @@ struct json *plan_parameters(const lathe_session *s) {
     struct json *groups = json_make_list();
     for (int32_t i = 0; i < s->group_count; i++)
         groups = json_append(groups, describe_group(s, i));
-    return JSON_MAP_OF({"count", json_make_whole(s->parameters.count)},
-                       {"floats", json_make_whole(count_floats(s, false))},
-                       {"trained", json_make_whole(count_floats(s, true))},
-                       {"groups", groups});
+    return JSON_MAP_OF(
+        {"count", json_make_whole(s->parameters.count)},
+        {"floats", json_make_whole(count_floats(s, s->parameters.size))},
+        {"trained", json_make_whole(count_floats(s, s->parameters.trained_end))},
+        {"groups", groups});
 }
 
 struct json *plan_memory(const lathe_session *s) {
@@ -47,6 +47,7 @@ struct json *plan_memory(const lathe_session *s) {
 }
 
 int64_t plan_checkpoint_bytes(const lathe_session *s) {
-    return (int64_t)sizeof(float) * (count_floats(s, false) * (1 + s->block_count) +
-                                     count_floats(s, true) * s->slot_count);
+    return (int64_t)sizeof(float) *
+           (count_floats(s, s->parameters.size) * (1 + s->block_count) +
+            count_floats(s, s->parameters.trained_end) * s->slot_count);
 }

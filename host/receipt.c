@@ -74,18 +74,6 @@ lathe_status receipt_digest(const struct json *resolved, char hex[DIGEST_HEX],
 
 /* ---- making ---- */
 
-static lathe_status read_part(const char *run, const char *name, struct json **json,
-                              struct error *err) {
-    char *path = path_join(run, name);
-    *json = NULL;
-    if (!path) return fail(err, LATHE_ENOMEM, "no memory for a path");
-    lathe_status status = json_read(path, json, err);
-    if (status == LATHE_EINVAL) status = LATHE_EDATA;
-    if (status && err) err->status = status;
-    free(path);
-    return status;
-}
-
 static struct json *clone_or_null(const struct json *value) {
     return value ? json_clone(value) : json_make_text(NULL);
 }
@@ -102,7 +90,7 @@ static lathe_status add_status(const char *run, struct json **receipt,
                                struct error *err) {
     static const char *const names[] = {"reason", "exit_code", "epoch", "step", NULL};
     struct json *part;
-    lathe_status status = read_part(run, "status.json", &part, err);
+    lathe_status status = rundir_read_json(run, "status.json", &part, err);
     if (!status) *receipt = add_copies(*receipt, part, names);
     json_close(part);
     return status;
@@ -115,7 +103,7 @@ static lathe_status add_experiment(const char *run, struct json **receipt,
     static const char *const origin[] = {"step", "sha256", NULL};
     struct json *part;
     char hex[DIGEST_HEX];
-    lathe_status status = read_part(run, "resolved.json", &part, err);
+    lathe_status status = rundir_read_json(run, "resolved.json", &part, err);
     if (!status) status = receipt_digest(part, hex, err);
     if (!status) {
         const struct json *from = json_get(part, "from");
@@ -131,11 +119,14 @@ static lathe_status add_experiment(const char *run, struct json **receipt,
 
 static lathe_status add_environment(const char *run, struct json **receipt,
                                     struct error *err) {
-    static const char *const names[] = {"plugins", "data", NULL};
+    static const char *const names[] = {"plugins", "data", RECEIPT_EARLIER, NULL};
     struct json *part;
-    lathe_status status = read_part(run, "environment.json", &part, err);
+    lathe_status status = rundir_read_json(run, "environment.json", &part, err);
     if (!status) {
-        *receipt = add_copies(*receipt, part, names);
+        const size_t count = json_get(part, RECEIPT_EARLIER) ? 3 : 2;
+        for (size_t i = 0; i < count; i++)
+            *receipt =
+                json_add(*receipt, names[i], clone_or_null(json_get(part, names[i])));
         *receipt = json_add(*receipt, "environment", json_clone_without(part, names));
     }
     json_close(part);
@@ -216,31 +207,23 @@ lathe_status receipt_write(struct rundir *rundir, struct error *err) {
     if (!rundir_path(rundir)) return LATHE_OK;
     lathe_status status = receipt_make(rundir_path(rundir), &receipt, err);
     if (status) return status;
-    json_write(receipt, &text, 2);
-    text_add(&text, "\n");
+    json_write_document(receipt, &text, 2);
     status = text.is_broken
                  ? fail(err, LATHE_ENOMEM, "no memory for a receipt")
                  : rundir_write(rundir, RECEIPT_FILE, text.data, text.length, err);
     text_finish(&text);
-    json_close(receipt);
     return status;
 }
 
 /* ---- reading ---- */
 
 lathe_status receipt_read(const char *run, struct json **receipt, struct error *err) {
-    char *path = path_join(run, RECEIPT_FILE);
+    lathe_status status = rundir_read_json(run, RECEIPT_FILE, receipt, err);
+    if (status) return status;
+    status = receipt_check(*receipt, err);
+    if (!status) return LATHE_OK;
+    error_where(err, "%s/" RECEIPT_FILE, run);
+    json_close(*receipt);
     *receipt = NULL;
-    if (!path) return fail(err, LATHE_ENOMEM, "no memory for a path");
-    lathe_status status = json_read(path, receipt, err);
-    if (!status && (status = receipt_check(*receipt, err)) != LATHE_OK)
-        error_where(err, "%s", path);
-    if (status == LATHE_EINVAL) status = LATHE_EDATA;
-    if (status) {
-        if (err) err->status = status;
-        json_close(*receipt);
-        *receipt = NULL;
-    }
-    free(path);
     return status;
 }

@@ -13,6 +13,7 @@
 
 #define RECEIPT_FILE "receipt.json"
 #define RECEIPT_FORMAT "lathe.receipt/1"
+#define RECEIPT_EARLIER "earlier"          /* as in environment_past.h */
 #define RECEIPT_PACKED "packed_experiment" /* SHA-256 of a bundle's experiment.json */
 
 /* Of the run in a directory, as it is now; *receipt is the caller's. LATHE_ENOTFOUND:

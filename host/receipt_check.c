@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Is a receipt sound? It may come from anybody, so each member that is used is checked.
- * */
+/* Is a receipt sound? It may be anybody's, so each member that is used is checked. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +25,9 @@ static const struct member of_metrics[] = {
 static const struct member of_checkpoint[] = {
     {"step", A_COUNT}, {"sha256", A_DIGEST}, {NULL, AT_END}};
 
+static const struct member of_earlier[] = {{"step", A_COUNT}, {NULL, AT_END}};
+
+#define EARLIER_LISTS 2 /* the first ones, which "earlier" has too */
 static const struct {
     const char *name;
     const struct member *members;
@@ -91,21 +93,36 @@ static lathe_status check_members(const struct json *map, const struct member *m
     return LATHE_OK;
 }
 
-static lathe_status check_list(const struct json *receipt, const char *name,
+/* `in`: "earlier.0.", or nothing. */
+static lathe_status check_list(const struct json *map, const char *in, const char *name,
                                const struct member *members, struct error *err) {
-    const struct json *list = json_get(receipt, name);
+    const struct json *list = json_get(map, name);
     if (json_kind(list) != JSON_LIST) {
         refuse(list, "a list", err);
-        error_where(err, "%s", name);
+        error_where(err, "%s%s", in, name);
         return LATHE_EDATA;
     }
     for (size_t i = 0; i < json_size(list); i++) {
-        char where[48];
-        snprintf(where, sizeof where, "%s.%zu.", name, i);
+        char where[80];
+        snprintf(where, sizeof where, "%s%s.%zu.", in, name, i);
         lathe_status status = check_members(json_at(list, i), members, where, err);
         if (status) return status;
     }
     return LATHE_OK;
+}
+
+static lathe_status check_earlier(const struct json *receipt, struct error *err) {
+    const struct json *earlier = json_get(receipt, RECEIPT_EARLIER);
+    lathe_status status =
+        earlier ? check_list(receipt, "", RECEIPT_EARLIER, of_earlier, err) : LATHE_OK;
+    for (size_t i = 0; i < json_size(earlier) && !status; i++) {
+        char in[40];
+        snprintf(in, sizeof in, RECEIPT_EARLIER ".%zu.", i);
+        for (size_t k = 0; k < EARLIER_LISTS && !status; k++)
+            status = check_list(json_at(earlier, i), in, lists[k].name,
+                                lists[k].members, err);
+    }
+    return status;
 }
 
 /* Steps of checkpoints rise, and none is past the run's last. */
@@ -141,7 +158,8 @@ lathe_status receipt_check(const struct json *receipt, struct error *err) {
     }
     lathe_status status = check_members(receipt, of_receipt, "", err);
     for (size_t i = 0; i < sizeof lists / sizeof *lists && !status; i++)
-        status = check_list(receipt, lists[i].name, lists[i].members, err);
+        status = check_list(receipt, "", lists[i].name, lists[i].members, err);
+    if (!status) status = check_earlier(receipt, err);
     if (!status)
         status =
             check_members(json_get(receipt, "metrics"), of_metrics, "metrics.", err);

@@ -62,6 +62,10 @@ bool registry_is_path(const char *word);
  * been found in its place. */
 const struct registry_entry *registry_refused(const struct registry *registry,
                                               uint32_t kind, const char *name);
+/* Somebody who changes a plugin and gets it refused must not think that it is used: is
+ * `manifest` used in place of such a one? */
+bool registry_warning(const struct registry *registry, const struct manifest *manifest,
+                      struct error *warning);
 void registry_close(struct registry *registry);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding a plugin by kind and name, and saying what is there instead. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "base/text.h"
@@ -91,6 +92,24 @@ lathe_status registry_find(const struct registry *registry, uint32_t kind,
         if (err) suggest(registry, kind, name, err);
     }
     return LATHE_EMISSING;
+}
+
+/* Sources, from which the one in use was built elsewhere. */
+static bool is_source(const struct registry_entry *refused,
+                      const struct manifest *manifest) {
+    const struct manifest *m = refused->manifest;
+    return !strcmp(m->version, manifest->version) && m->library_path &&
+           access(m->library_path, F_OK) != 0;
+}
+
+bool registry_warning(const struct registry *registry, const struct manifest *manifest,
+                      struct error *warning) {
+    const struct registry_entry *refused =
+        registry_refused(registry, manifest->kind, manifest->name);
+    if (!refused || is_source(refused, manifest)) return false;
+    fail(warning, LATHE_EMISSING, "%.150s was refused (%.150s); using %.150s",
+         refused->path, refused->reason.what, manifest->path);
+    return true;
 }
 
 const struct registry_entry *registry_refused(const struct registry *registry,

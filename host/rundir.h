@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "json.h"
 
 struct rundir;
 
@@ -66,6 +67,10 @@ lathe_status rundir_write_status(struct rundir *rundir, const struct run_status 
 /* The same in a signal handler, of a directory by its descriptor: over the file that is
  * there. It takes no memory. */
 void rundir_patch_status(int directory, const struct run_status *status);
+/* One of the JSON files that a run left in its directory; *json is the caller's.
+ * LATHE_ENOTFOUND: it is not there; LATHE_EDATA: it is damaged. */
+lathe_status rundir_read_json(const char *run, const char *name, struct json **json,
+                              struct error *err);
 /* Removes what was made, where the run failed before step 0; close it still. A
  * directory that was opened again stays as it is. NULL is fine. */
 void rundir_discard(struct rundir *rundir);

@@ -60,6 +60,12 @@ lathe_status session_open_workers(lathe_session *s) {
 
 /* Not an error: the arithmetic is right, but somebody expected another. */
 static void warn_of_short_epoch(lathe_session *s) {
+    const int64_t batch = s->experiment->train.batch, samples = s->sampler.samples;
+    if (batch > samples)
+        log_line(&s->log, LATHE_LOG_WARNING,
+                 "train.batch is %lld and the training data has %lld samples: each "
+                 "micro-batch is all of it",
+                 (long long)batch, (long long)samples);
     if (s->sampler.accumulate <= s->sampler.micros_per_epoch) return;
     log_line(&s->log, LATHE_LOG_WARNING,
              "train.accumulate is %lld and an epoch has %lld micro-batches: each "
@@ -143,6 +149,7 @@ static void init(lathe_session *s, const lathe_session_options *options) {
         .log = &s->log, .try = s->options.try_library, .context = s->options.context};
     s->now = (lathe_moment){
         .size = sizeof s->now, .stage = 1, .split = split_names[SPLIT_TRAIN]};
+    digest_begin(&s->sum);
     s->point = POINT_NONE;
     s->kept = 1;
     s->place = PLACE_OPEN;
@@ -200,6 +207,8 @@ void lathe_close(lathe_session *s) {
     experiment_close(s->experiments);
     registry_close(s->registry);
     session_forget_origin(s);
+    json_close(s->opened);
+    json_close(s->notes);
     text_finish(&s->early_log);
     text_finish(&s->line);
     session_end_calls(s);

@@ -89,7 +89,7 @@ void session_trace_call(lathe_session *s, const struct plugin *plugin, int funct
     begin_line(s, plugin->use->path, session_function_name(function));
     if (is_of_micro(function)) add_micro(s);
     if (function == POINT_RUN_BEGIN && s->now.resumed)
-        text_add(&s->trace, " resumed=1");
+        text_format(&s->trace, " resumed=%u", s->now.resumed);
     if (function == POINT_RUN_END) text_format(&s->trace, " reason=%s", s->now.reason);
     if (function == FUNCTION_BEGIN || function == FUNCTION_STEP)
         text_format(&s->trace, " update=%lld", (long long)s->updates + 1);

@@ -17,7 +17,7 @@ static bool is_free(const lathe_session *s, const char *path) {
             (!path[length] || path[length] == '.'))
             return s->origin || strcmp(free_paths[i], "start") != 0;
     }
-    if (strncmp(path, "train.until", 11) != 0) return false;
+    if (strncmp(path, "train.until", 11) != 0 || s->now.stage > 1) return false;
     const lathe_schedule_ops *ops = s->schedule.ops;
     return !s->schedule.use || !(ops->flags & LATHE_NEEDS_HORIZON);
 }
@@ -27,9 +27,12 @@ struct comparing {
     struct text first; /* of those that are not free: "path: old -> new" */
     const char *why;   /* the first is not, in words; NULL: it goes without saying */
     int count;
+    struct text allowed; /* the first of those that are not free, and were allowed */
 };
 
 static const char *find_reason(const lathe_session *s, const char *path) {
+    if (!strncmp(path, "train.until", 11) && s->now.stage > 1)
+        return "it is the bound of the first stage, which is over";
     if (!strncmp(path, "train.until", 11) && s->schedule.use)
         return "the rates of the schedule depend on train.until";
     if (!strcmp(path, "train.log")) return "records would be means over other steps";
@@ -44,12 +47,14 @@ static void note_change(struct comparing *c, const char *path,
     text_add(&line, before ? " -> " : "(none) -> ");
     if (now) json_write(now, &line, 0);
     if (!now) text_add(&line, "(none)");
-    const bool is_told = is_free(c->s, path) ||
-                         c->s->options.flags & LATHE_ALLOW_CHANGE ||
-                         experiment_is_path(c->s->experiments, path);
+    const bool makes_none =
+        is_free(c->s, path) || experiment_is_path(c->s->experiments, path);
+    const bool is_told = makes_none || c->s->options.flags & LATHE_ALLOW_CHANGE;
     if (!strncmp(path, "callbacks", 9)) c->s->forgets_stop = true;
     if (!line.is_broken && is_told)
         log_line(&c->s->log, LATHE_LOG_INFO, "changed: %s", line.data);
+    if (is_told && !makes_none && !c->allowed.length)
+        text_add(&c->allowed, line.is_broken ? path : line.data);
     if (!is_told && c->count++ == 0) {
         text_add(&c->first, line.is_broken ? path : line.data);
         c->why = find_reason(c->s, path);
@@ -128,24 +133,29 @@ static void compare_versions(struct comparing *c) {
         compare_version(c, plugin);
 }
 
+static lathe_status refuse(lathe_session *s, const struct comparing *c) {
+    fail(&s->err, LATHE_EINVAL, "this would change the numbers of the run: %s%s",
+         c->first.data ? c->first.data : "?", c->count > 1 ? ", and more" : "");
+    error_where(&s->err, "%s",
+                s->origin_path      ? s->origin_path
+                : s->own_experiment ? s->own_experiment
+                                    : s->options.experiment);
+    error_help(&s->err, "%s%sleave it as it was, or say --allow-change",
+               c->why ? c->why : "", c->why ? "; " : "");
+    return LATHE_EINVAL;
+}
+
 lathe_status session_check_changes(lathe_session *s) {
     if (!s->before) return LATHE_OK;
     struct comparing comparing = {.s = s};
     struct json *now = experiment_whole(s->experiments);
     compare(&comparing, "", s->before, now);
-    json_close(now);
     compare_versions(&comparing);
-    if (comparing.count) {
-        fail(&s->err, LATHE_EINVAL, "this would change the numbers of the run: %s%s",
-             comparing.first.data ? comparing.first.data : "?",
-             comparing.count > 1 ? ", and more" : "");
-        error_where(&s->err, "%s",
-                    s->origin_path      ? s->origin_path
-                    : s->own_experiment ? s->own_experiment
-                                        : s->options.experiment);
-        error_help(&s->err, "%s%sleave it as it was, or say --allow-change",
-                   comparing.why ? comparing.why : "", comparing.why ? "; " : "");
-    }
+    lathe_status status = comparing.count
+                              ? refuse(s, &comparing)
+                              : session_check_over(s, now, comparing.allowed.data);
+    json_close(now);
+    text_finish(&comparing.allowed);
     text_finish(&comparing.first);
-    return comparing.count ? LATHE_EINVAL : LATHE_OK;
+    return status;
 }

@@ -3,27 +3,9 @@
  * schedule, callbacks, in this order, undone in reverse. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "passes.h"
 #include "session_calls.h"
-
-/* Sources, from which the one in use was built elsewhere. */
-static bool is_source(const struct registry_entry *refused,
-                      const struct manifest *manifest) {
-    const struct manifest *m = refused->manifest;
-    return m && !strcmp(m->version, manifest->version) && m->library_path &&
-           access(m->library_path, F_OK) != 0;
-}
-
-/* Somebody who changes a plugin and gets it refused must not think that it ran. */
-static void warn_of_refused(lathe_session *s, const struct manifest *manifest) {
-    const struct registry_entry *refused =
-        registry_refused(s->registry, manifest->kind, manifest->name);
-    if (refused && !is_source(refused, manifest))
-        log_line(&s->log, LATHE_LOG_WARNING, "%s was refused (%s); using %s",
-                 refused->path, refused->reason.what, manifest->path);
-}
 
 static lathe_status find_library(lathe_session *s, const struct manifest *manifest,
                                  const struct library **library) {
@@ -32,12 +14,14 @@ static lathe_status find_library(lathe_session *s, const struct manifest *manife
             *library = &s->libraries[i];
             return LATHE_OK;
         }
+    struct error warning;
     struct library *slot = &s->libraries[s->library_count];
     lathe_status status = library_open(manifest, &s->loading, slot, &s->err);
     if (status != LATHE_OK) return status;
     s->library_count++;
     *library = slot;
-    warn_of_refused(s, manifest);
+    if (registry_warning(s->registry, manifest, &warning))
+        log_line(&s->log, LATHE_LOG_WARNING, "%s", warning.what);
     return LATHE_OK;
 }
 

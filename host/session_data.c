@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The data sets: opened, asked what a sample is made of, compared with one another; and
- * the buffers that their samples are read into. */
+/* The data sets: opened, asked what a sample is made of; and the buffers that their
+ * samples are read into. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,32 +16,6 @@ struct describing {
     struct error *err;
 };
 
-static int is_type(const lathe_field *f) {
-    int is_code = f->code == LATHE_INT || f->code == LATHE_UINT ||
-                  f->code == LATHE_FLOAT || f->code == LATHE_BFLOAT;
-    return is_code && (f->bits == 8 || f->bits == 16 || f->bits == 32 || f->bits == 64);
-}
-
-lathe_status session_check_field(const lathe_field *fields, int64_t count,
-                                 const lathe_field *f, struct error *err) {
-    if (f->size < LATHE_FIELD_SIZE_1_0)
-        return fail(err, LATHE_EPLUGIN, "lathe_field of %u bytes, less than %u",
-                    f->size, LATHE_FIELD_SIZE_1_0);
-    if (!f->name || !*f->name) return fail(err, LATHE_EPLUGIN, "a field has no name");
-    for (int64_t i = 0; i < count; i++)
-        if (!strcmp(fields[i].name, f->name))
-            return fail(err, LATHE_EPLUGIN, "field \"%s\" is declared twice", f->name);
-    if (f->rank > LATHE_RANK_MAX - 1 || !is_type(f) || f->classes < 0)
-        return fail(err, LATHE_EPLUGIN, "field \"%s\" has an impossible type or rank",
-                    f->name);
-    int64_t bytes = f->bits / 8;
-    for (uint32_t i = 0; i < f->rank; i++)
-        if (f->shape[i] < 1 || __builtin_mul_overflow(bytes, f->shape[i], &bytes))
-            return fail(err, LATHE_EPLUGIN, "field \"%s\" has %lld in its shape",
-                        f->name, (long long)f->shape[i]);
-    return LATHE_OK;
-}
-
 static lathe_status take_field(const lathe_data_plan *plan, const lathe_field *field) {
     struct describing *at = plan->context;
     struct data_set *set = at->set;
@@ -50,12 +24,9 @@ static lathe_status take_field(const lathe_data_plan *plan, const lathe_field *f
     if (status != LATHE_OK) return status;
     lathe_field *fields = grow(set->fields, (size_t)set->field_count, sizeof *fields);
     if (fields) set->fields = fields;
-    char *name = fields ? text_copy(field->name) : NULL;
-    if (!name)
+    if (!fields || !session_copy_field(field, &fields[set->field_count]))
         return fail(at->err, LATHE_ENOMEM, "no memory for the fields of the data");
-    fields[set->field_count] = *field;
-    fields[set->field_count].size = sizeof *field;
-    fields[set->field_count++].name = name;
+    set->field_count++;
     return LATHE_OK;
 }
 
@@ -91,66 +62,10 @@ static lathe_status describe(lathe_session *s, struct data_set *set) {
     return plugin_failure(&set->plugin, status, "describe", &s->err);
 }
 
-static void write_field(struct text *text, const lathe_field *field) {
-    static const char *const codes[] = {"int", "uint", "float"};
-    const bool is_known = field->code < sizeof codes / sizeof *codes;
-    text_format(text, "%s%s%u", field->rank ? "" : "one ",
-                is_known ? codes[field->code] : "?", field->bits);
-    for (uint32_t i = 0; i < field->rank; i++)
-        text_format(text, "%s%lld", i ? ", " : " [", (long long)field->shape[i]);
-    if (field->rank) text_add(text, "]");
-}
-
-bool session_is_same_field(const lathe_field *a, const lathe_field *b) {
-    return !strcmp(a->name, b->name) && a->code == b->code && a->bits == b->bits &&
-           a->rank == b->rank &&
-           !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
-}
-
-/* `a` and `b` are the first that differ; NULL: that data has no more. */
-static lathe_status refuse_field(lathe_session *s, const lathe_field *a,
-                                 const lathe_field *b) {
-    struct text text = {0};
-    if (!b) {
-        text_format(&text, "there is no field \"%s\", which the training data has",
-                    a->name);
-    } else if (!a) {
-        text_format(&text, "the field \"%s\" is not in the training data", b->name);
-    } else if (strcmp(a->name, b->name) != 0) {
-        text_format(&text, "there is a field \"%s\" where the training data has \"%s\"",
-                    b->name, a->name);
-    } else {
-        text_format(&text, "field \"%s\" is ", b->name);
-        write_field(&text, b);
-        text_add(&text, ", and in the training data ");
-        write_field(&text, a);
-    }
-    fail(&s->err, LATHE_EDATA, "%s", text.is_broken ? "its fields differ" : text.data);
-    text_finish(&text);
-    return LATHE_EDATA;
-}
-
-/* Validation and test are read into the same buffers, and judged by the same model. */
-static lathe_status check_same_fields(lathe_session *s, const struct data_set *set,
-                                      bool is_for_outputs) {
-    const struct data_set *train = &s->data[SPLIT_TRAIN];
-    for (int64_t i = 0; i < set->field_count || i < train->field_count; i++) {
-        const lathe_field *a = i < train->field_count ? &train->fields[i] : NULL,
-                          *b = i < set->field_count ? &set->fields[i] : NULL;
-        if (is_for_outputs && !b) break;
-        if (!a || !b) return refuse_field(s, a, b);
-        if (!strcmp(a->name, b->name) && b->classes > a->classes && a->classes)
-            return fail(&s->err, LATHE_EDATA,
-                        "field \"%s\" has %lld classes, and the training data has %lld",
-                        a->name, (long long)b->classes, (long long)a->classes);
-        if (!session_is_same_field(a, b)) return refuse_field(s, a, b);
-    }
-    return LATHE_OK;
-}
-
 static void close_set(lathe_session *s, struct data_set *set) {
     session_finish_plugin(s, &set->plugin);
-    for (int64_t i = 0; i < set->field_count; i++) free((void *)set->fields[i].name);
+    for (int64_t i = 0; i < set->field_count; i++)
+        session_finish_field(&set->fields[i]);
     free(set->fields);
     *set = (struct data_set){.is_used = false};
 }
@@ -168,7 +83,8 @@ lathe_status session_open_data(lathe_session *s, enum split split,
         status = fail(&s->err, LATHE_EDATA, "the %s data has no samples",
                       use->path + strlen("data."));
     else if (split != SPLIT_TRAIN)
-        status = check_same_fields(s, set, is_for_outputs);
+        status = session_check_same_fields(&s->data[SPLIT_TRAIN], set, is_for_outputs,
+                                           &s->err);
     if (status != LATHE_OK) error_where(&s->err, "%s", set->plugin.label);
     return status;
 }

@@ -4,7 +4,8 @@
 
 #include "session_state.h"
 
-/* Members of a session under the names they are saved by. */
+/* Members of a session under the names they are saved by: counts are int64_t, amounts
+ * double. */
 struct member {
     const char *name;
     size_t offset;
@@ -13,7 +14,6 @@ struct member {
     { name, offsetof(lathe_session, member) }
 
 static const struct member counts[] = {
-    /* int64_t */
     MEMBER("stage", now.stage),       MEMBER("epoch", now.epoch),
     MEMBER("step", now.step),         MEMBER("samples", now.samples),
     MEMBER("micro", micro),           MEMBER("epochs", epochs),
@@ -22,7 +22,6 @@ static const struct member counts[] = {
     MEMBER("stage_step", stage.step), MEMBER("stage_windows", stage.windows),
 };
 static const struct member amounts[] = {
-    /* double */
     MEMBER("loss", now.loss),
     MEMBER("weight", now.weight),
     MEMBER("gradient_norm", now.gradient_norm),
@@ -53,18 +52,11 @@ static struct json *list_intervals(const lathe_session *s) {
     return map;
 }
 
-/* What was recorded after the place of rest is recorded again. */
-static struct json *list_files(const lathe_session *s) {
-    const bool is_behind = s->rest.kind == REST_BACK || s->rest.kind == REST_VISIT;
-    const int64_t recorded = is_behind ? s->rest.recorded : s->recorded;
-    const int64_t times = rundir_length(s->rundir, TIMES_FILE);
-    return JSON_MAP_OF({METRICS_FILE, json_make_whole(recorded)},
-                       {TIMES_FILE, json_make_whole(times)});
-}
-
 struct json *session_write_loop(const lathe_session *s) {
     const bool is_asked = s->requests & LATHE_REQUEST_VALIDATE;
     struct json *loop = json_make_map();
+    char records[DIGEST_HEX];
+    session_records_digest(s, records);
     for (size_t i = 0; i < COUNTS; i++)
         loop = json_add(loop, counts[i].name, json_make_whole(count_at(s, i)));
     for (size_t i = 0; i < AMOUNTS; i++)
@@ -79,7 +71,8 @@ struct json *session_write_loop(const lathe_session *s) {
     if (s->requests & LATHE_REQUEST_STOP)
         loop = json_add(loop, "stop", json_make_text(s->stop_reason));
     loop = json_add(loop, "intervals", list_intervals(s));
-    loop = json_add(loop, "files", list_files(s));
+    loop = json_add(loop, "files", session_list_records(s));
+    loop = json_add(loop, RECORDS_DIGEST, json_make_text(records));
     loop = json_add(loop, "data", session_list_data(s));
     return json_add(loop, "metrics", metrics_save(s->metrics));
 }

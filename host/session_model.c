@@ -72,10 +72,9 @@ static lathe_status take_output(const lathe_model_plan *plan, const lathe_field 
     }
     lathe_field *outputs = grow(s->outputs, (size_t)s->output_count, sizeof *outputs);
     if (outputs) s->outputs = outputs;
-    char *name = outputs ? text_copy(field->name) : NULL;
-    if (!name) return fail(&at->err, LATHE_ENOMEM, "no memory for outputs");
-    outputs[s->output_count] = *field;
-    outputs[s->output_count++].name = name;
+    if (!outputs || !session_copy_field(field, &outputs[s->output_count]))
+        return fail(&at->err, LATHE_ENOMEM, "no memory for outputs");
+    s->output_count++;
     return LATHE_OK;
 }
 
@@ -281,7 +280,7 @@ void session_decompose_model(lathe_session *s) {
         block_destroy(s->shards[i].gradients, s->parameters.size);
         session_finish_plugin(s, &s->shards[i].model);
     }
-    for (int64_t i = 0; i < s->output_count; i++) free((void *)s->outputs[i].name);
+    for (int64_t i = 0; i < s->output_count; i++) session_finish_field(&s->outputs[i]);
     block_destroy(s->weights, s->parameters.size);
     parameters_finish(&s->parameters);
     free(s->outputs);

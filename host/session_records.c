@@ -65,7 +65,8 @@ lathe_status session_record(lathe_session *s, enum split split) {
     metrics_write(s->metrics, split, s->now.step, line);
     text_add(line, "}");
     lathe_status status = emit(s, METRICS_FILE, true);
-    if (status == LATHE_OK) s->recorded += (int64_t)line->length + 1;
+    if (status == LATHE_OK) session_count_record(s, line);
+    environment_poll(s->environment);
     if (status == LATHE_OK && rundir_path(s->rundir)) status = record_time(s, split);
     return status;
 }
@@ -98,59 +99,6 @@ static lathe_status write_status(lathe_session *s, const char *state, int exit_c
     return rundir_write_status(s->rundir, &status, &s->err);
 }
 
-static size_t count_files(const lathe_session *s) {
-    size_t count = 0;
-    while (files_path(s->files, count)) count++;
-    return count;
-}
-
-static struct json *add_notes(struct json *notes, const struct plugin *plugin) {
-    if (plugin->notes)
-        notes = json_add(notes, plugin->use->path, json_clone(plugin->notes));
-    for (size_t i = 0; i < plugin->use->nested_count; i++)
-        notes = add_notes(notes, &plugin->nested[i]);
-    return notes;
-}
-
-/* What the plugins say of how they work, by where they stand in the experiment. */
-static struct json *list_notes(lathe_session *s) {
-    struct json *notes = json_make_map();
-    const struct plugin *plugin;
-    for (int64_t i = 0; (plugin = session_plugin_at(s, i)) != NULL; i++)
-        notes = add_notes(notes, plugin);
-    return notes;
-}
-
-static lathe_status begin_environment(lathe_session *s) {
-    const size_t plugin_count = (size_t)s->library_count, file_count = count_files(s);
-    struct environment_plugin *plugins = calloc(plugin_count + 1, sizeof *plugins);
-    const char **files = calloc(file_count + 1, sizeof *files);
-    struct json *notes = list_notes(s);
-    char blas[128] = "";
-    lathe_status status = LATHE_OK;
-    if (!plugins || !files || !notes)
-        status = fail(&s->err, LATHE_ENOMEM, "no memory to list what the run is on");
-    for (size_t i = 0; i < plugin_count && status == LATHE_OK; i++) {
-        const struct manifest *m = s->libraries[i].manifest;
-        plugins[i] = (struct environment_plugin){.kind = manifest_kind_name(m->kind),
-                                                 .name = m->name,
-                                                 .version = m->version,
-                                                 .library = m->library_path,
-                                                 .digest = s->libraries[i].digest};
-        if (!blas[0]) library_blas_name(&s->libraries[i], blas, sizeof blas);
-    }
-    for (size_t i = 0; i < file_count && status == LATHE_OK; i++)
-        files[i] = files_path(s->files, i);
-    if (status == LATHE_OK)
-        status = environment_begin(s->rundir, blas[0] ? blas : NULL,
-                                   workers_count(s->workers), plugins, plugin_count,
-                                   notes, files, file_count, &s->environment, &s->err);
-    json_close(notes);
-    free(plugins);
-    free(files);
-    return status;
-}
-
 lathe_status session_begin_records(lathe_session *s) {
     const struct experiment *e = s->experiments;
     lathe_status status = LATHE_OK;
@@ -165,7 +113,7 @@ lathe_status session_begin_records(lathe_session *s) {
     else
         text_finish(&resolved);
     if (status == LATHE_OK && s->options.resume) status = write_status(s, "running", 0);
-    if (status == LATHE_OK) status = begin_environment(s);
+    if (status == LATHE_OK) status = session_begin_environment(s);
     struct error unlinked = {0};
     if (status == LATHE_OK && rundir_link_latest(s->rundir, &unlinked))
         log_line(&s->log, LATHE_LOG_WARNING, "%s: %s", unlinked.where, unlinked.what);

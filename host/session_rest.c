@@ -80,6 +80,7 @@ lathe_status session_mark(lathe_session *s, enum rest kind) {
                                .micro = s->micro,
                                .epochs = s->epochs,
                                .recorded = s->recorded,
+                               .sum = s->sum,
                                .recorded_window = s->recorded_window,
                                .skipped = s->skipped,
                                .skipped_in_a_row = s->skipped_in_a_row};

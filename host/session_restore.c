@@ -152,9 +152,14 @@ lathe_status session_restore(lathe_session *s, bool is_next_stage) {
             status = read_state(s, s->states[i].plugin);
     if (status == LATHE_OK) status = read_loop(s, is_next_stage);
     if (status != LATHE_OK) {
-        if (!s->err.where[0]) error_where(&s->err, "%s", s->origin_path);
+        if (!s->err.where[0])
+            error_where(&s->err, "%s",
+                        s->origin_path ? s->origin_path : "the stage that begins");
         return status;
     }
-    s->now.resumed = 1; /* also where a new run begins from an old state */
+    if (!is_next_stage && (!s->options.resume || s->is_begun_again))
+        s->now.resumed = 2; /* with the state of another run, and no files of its own */
+    else
+        s->now.resumed = 1;
     return LATHE_OK;
 }

@@ -19,12 +19,6 @@ static lathe_status read_before(lathe_session *s) {
     return status;
 }
 
-static lathe_status find_checkpoint(lathe_session *s) {
-    lathe_status status = checkpoints_newest(rundir_path(s->rundir), &s->log,
-                                             &s->origin, &s->origin_path, &s->err);
-    return status == LATHE_OK && s->origin ? session_check_origin(s) : status;
-}
-
 /* The numbers so far are those of the checkpoint's experiment, whatever the file says
  * by now; where plugins are, and whose run it is, is the file's to say. */
 static lathe_status compare_with_origin(lathe_session *s) {
@@ -67,7 +61,8 @@ static lathe_status reopen_run(lathe_session *s) {
     s->own_experiment = text_make("%s/resolved.json", rundir_path(s->rundir));
     if (!s->own_experiment) return fail(&s->err, LATHE_ENOMEM, "no memory to resume");
     status = json_read(s->own_experiment, &s->before, &s->err);
-    if (status == LATHE_OK) status = find_checkpoint(s);
+    if (status == LATHE_OK) status = session_find_checkpoint(s);
+    if (status == LATHE_OK && s->origin) status = session_check_origin(s);
     if (status != LATHE_OK) return status;
     if (s->origin) return compare_with_origin(s);
     return json_get(s->before, "from") ? reopen_from(s) : LATHE_OK;
@@ -142,6 +137,7 @@ static lathe_status choose_run_id(lathe_session *s) {
 /* Once nothing refuses it any more. */
 void session_tell_origin(lathe_session *s) {
     const bool is_last = s->now.stage > (int64_t)s->experiments->stage_count;
+    char until[UNTIL_PATH];
     if (!s->options.resume) return;
     s->began = clock_seconds();
     if (!s->origin)
@@ -156,8 +152,8 @@ void session_tell_origin(lathe_session *s) {
     else if (is_last && session_is_complete(s))
         log_line(&s->log, LATHE_LOG_INFO,
                  "the run is over, completed after step %lld: only its end is done "
-                 "again; it trains on when train.until is later",
-                 (long long)s->now.step);
+                 "again; it trains on when %s is later",
+                 (long long)s->now.step, session_until_path(s, until));
     else
         log_line(&s->log, LATHE_LOG_INFO, "%s from %s",
                  s->is_begun_again ? "beginning again" : "going on", s->origin_path);

@@ -45,7 +45,8 @@ static lathe_status compose(lathe_session *s, int64_t stage) {
     choose(s, stage);
     lathe_status status = session_open_workers(s);
     if (status == LATHE_OK) status = metrics_create(&s->metrics, &s->err);
-    return status == LATHE_OK ? session_compose(s) : status;
+    if (status == LATHE_OK) status = session_compose(s);
+    return status == LATHE_OK ? session_note_plugins(s) : status;
 }
 
 static void decompose(lathe_session *s) {

@@ -46,6 +46,16 @@ lathe_status session_check_data(lathe_session *s, const struct json *loop);
 /* Is what differs from the experiment before allowed to? */
 lathe_status session_check_changes(lathe_session *s);
 
+/* ---- session_over.c ---- */
+
+#define UNTIL_PATH 48
+/* Writes where the present stage's bound is, "train.until"; returns it. */
+const char *session_until_path(const lathe_session *s, char path[UNTIL_PATH]);
+/* Does a run that goes on train so what it is to be recorded as? `now`: the experiment;
+ * `change`: what is allowed to change in it; NULL: nothing that makes a number. */
+lathe_status session_check_over(lathe_session *s, const struct json *now,
+                                const char *change);
+
 /* ---- session_stage.c ---- */
 
 /* The stage a checkpoint is of, before anything is composed. */
@@ -70,6 +80,23 @@ struct plugin *session_plugin_at(lathe_session *s, int64_t i);
 void session_free_services(lathe_session *s);
 void session_quiet_blas(void *context, int worker); /* for workers_run */
 
+/* ---- session_fields.c ---- */
+
+/* Can this be a field, after the `count` that are there? For data and for outputs. */
+lathe_status session_check_field(const lathe_field *fields, int64_t count,
+                                 const lathe_field *field, struct error *err);
+/* Copies what a plugin declared, of whatever size; false: out of memory. */
+bool session_copy_field(const lathe_field *from, lathe_field *to);
+void session_finish_field(lathe_field *field);
+/* Of the same name, type and shape? */
+bool session_is_same_field(const lathe_field *a, const lathe_field *b);
+/* Validation and test are read into the same buffers, and judged by the same model:
+ * the fields of `set` have to be those of `train`. Where only outputs are wanted the
+ * last may be missing. */
+lathe_status session_check_same_fields(const struct data_set *train,
+                                       const struct data_set *set, bool is_for_outputs,
+                                       struct error *err);
+
 /* ---- session_data.c ---- */
 
 lathe_status session_compose_data(lathe_session *s);
@@ -78,11 +105,6 @@ void session_decompose_data(lathe_session *s);
  * fields, such as labels, may be missing. */
 lathe_status session_open_data(lathe_session *s, enum split split,
                                const struct use *use, bool is_for_outputs);
-/* Can this be a field, after the `count` that are there? For data and for outputs. */
-lathe_status session_check_field(const lathe_field *fields, int64_t count,
-                                 const lathe_field *field, struct error *err);
-/* Of the same name, type and shape? */
-bool session_is_same_field(const lathe_field *a, const lathe_field *b);
 /* Makes room for a micro-batch and its slices, once the model is there. */
 lathe_status session_make_buffers(lathe_session *s);
 void session_free_buffers(lathe_session *s);
@@ -199,6 +221,24 @@ lathe_status session_record(lathe_session *s, enum split split);
 lathe_status session_tell_visit(lathe_session *s, enum split split, const char *name);
 lathe_status session_end_records(lathe_session *s, lathe_status status);
 lathe_status session_judge(lathe_session *s); /* expect */
+
+/* ---- session_environment.c ---- */
+
+/* Notes which libraries the present stage has open, and what its plugins say of how
+ * they work. */
+lathe_status session_note_plugins(lathe_session *s);
+lathe_status session_begin_environment(lathe_session *s);
+
+/* ---- session_kept.c ---- */
+
+#define RECORDS_DIGEST "records" /* member of NOTE_LOOP: of what is in metrics.jsonl */
+/* A line, and its end, is in metrics.jsonl now. */
+void session_count_record(lathe_session *s, const struct text *line);
+/* Of what belongs to the place of rest; {file: length}; the caller's. */
+struct json *session_list_records(const lathe_session *s);
+void session_records_digest(const lathe_session *s, char hex[DIGEST_HEX]);
+/* Opens the newest checkpoint of the run that goes on whose records are still there. */
+lathe_status session_find_checkpoint(lathe_session *s);
 
 /* ---- session_rest.c ---- */
 

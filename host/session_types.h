@@ -121,6 +121,7 @@ struct resting {
     enum rest kind;
     lathe_moment now;
     int64_t micro, epochs, recorded, recorded_window, skipped, skipped_in_a_row;
+    struct digest sum;
 };
 
 enum phase { PHASE_LOAD = 0, PHASE_LOOP, PHASE_PASS };
@@ -157,6 +158,8 @@ struct lathe_session {
     struct workers *workers;
     struct rundir *rundir;
     struct environment *environment;
+    struct json *opened;    /* libraries of all stages, as in environment.json */
+    struct json *notes;     /* of their plugins: {path: {name: text}} */
     struct text line;       /* of the record being written */
     struct text early_log;  /* lines from before there was a directory */
     struct stream *streams; /* that plugins have open */
@@ -233,6 +236,7 @@ struct lathe_session {
     enum split visiting;     /* the data set whose metrics are being added to */
     int64_t recorded_window; /* the last that a train record has */
     int64_t recorded;        /* bytes of metrics.jsonl */
+    struct digest sum;       /* of them */
     double last_record_seconds;
     int64_t last_record_samples;
     int64_t epochs;                    /* gone through to their end, in all stages */

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define BEGINNING 3 /* letters: fewer say nothing */
+
 void nearest_begin(struct nearest *nearest, const char *wanted) {
     size_t letters = strlen(wanted);
     *nearest = (struct nearest){.wanted = wanted};
@@ -11,6 +13,7 @@ void nearest_begin(struct nearest *nearest, const char *wanted) {
      * letter agrees. */
     nearest->distance =
         letters < 2 ? 2 * letters : 2 * (letters < 6 ? 1 : letters / 3) + 2;
+    nearest->farthest = nearest->distance ? nearest->distance - 1 : 0;
 }
 
 static char fold(char c) {
@@ -43,11 +46,20 @@ static size_t count_edits(const char *a, size_t a_length, const char *b,
     return last[b_length];
 }
 
+/* "batchsize" is "batch" and more. */
+static bool is_beginning(const char *a, const char *b) {
+    size_t letters = 0;
+    while (a[letters] && fold(a[letters]) == fold(b[letters])) letters++;
+    return letters >= BEGINNING && (!a[letters] || !b[letters]);
+}
+
 void nearest_offer(struct nearest *nearest, const char *candidate) {
     size_t a = strlen(nearest->wanted), b = strlen(candidate);
     if (a > NEAREST_LETTERS_MAX || b > NEAREST_LETTERS_MAX) return;
     size_t distance = 2 * count_edits(nearest->wanted, a, candidate, b);
     if (distance == 0 && strcmp(nearest->wanted, candidate) != 0) distance = 1;
+    if (distance > nearest->farthest && is_beginning(nearest->wanted, candidate))
+        distance = nearest->farthest;
     if (distance >= nearest->distance) return;
     nearest->best = memcpy(nearest->copy, candidate, b + 1);
     nearest->distance = distance;

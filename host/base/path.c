@@ -62,6 +62,14 @@ char *path_directory(const char *path) {
     return length ? strndup(path, length) : text_copy(".");
 }
 
+char *path_hide_home(const char *path) {
+    const char *home = getenv("HOME");
+    size_t length = home ? strlen(home) : 0;
+    while (length > 0 && home[length - 1] == '/') length--;
+    bool is_under = length > 0 && !strncmp(path, home, length) && path[length] == '/';
+    return is_under ? text_make("~%s", path + length) : text_copy(path);
+}
+
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;

@@ -17,6 +17,9 @@ char *path_absolute(const char *path);
 lathe_status path_fail(struct error *err);
 char *path_directory(const char *path);  /* "." for a bare name */
 const char *path_name(const char *path); /* borrowed: after the last '/' */
+/* With "~" for the home directory that it is below: a user's name must not leave with a
+ * file. */
+char *path_hide_home(const char *path);
 /* The directory of the running program, from /proc/self/exe. */
 char *path_of_program(void);
 /* "config", "data", "state", "cache": $XDG_…_HOME, or its default under $HOME when

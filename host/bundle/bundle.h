@@ -40,7 +40,7 @@ struct bundle {
     unsigned glibc[2];             /* {2, 34} */
     const struct json *libraries;
     struct bundle_plugin *plugins;
-    /* By byte order; as they are used. One array: `outside` begins where `files` ends. */
+    /* By byte order; as they are used. `outside` begins where `files` ends. */
     struct bundle_file *files, *outside;
     size_t plugin_count, file_count, outside_count;
     int64_t total; /* bytes of the files */

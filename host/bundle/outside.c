@@ -48,17 +48,18 @@ static void look_by_name(struct search *search, const char *folder) {
         free(path);
 }
 
-static int is_visible(const struct dirent *item) {
-    return item->d_name[0] != '.';
+static int is_item(const struct dirent *item) {
+    return strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0;
 }
 
 static void look_below(struct search *search, const char *folder, int depth) {
     struct dirent **items = NULL;
-    const int count = scandir(folder, &items, is_visible, file_compare_entries);
+    const int count = scandir(folder, &items, is_item, file_compare_entries);
     for (int i = 0; i < count; i++) {
         struct stat info;
         char *path = search->found ? NULL : path_join(folder, items[i]->d_name);
-        if (path && stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+        const bool is_hidden = items[i]->d_name[0] == '.'; /* such as .git */
+        if (path && !is_hidden && stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
             depth < DEPTH_MAX)
             look_below(search, path, depth + 1);
         if (path && stat(path, &info) == 0 && S_ISREG(info.st_mode) &&

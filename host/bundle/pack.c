@@ -225,6 +225,10 @@ bool pack_drawn_seed(const struct pack *pack, uint64_t *seed) {
     return pack->experiment->is_seed_drawn;
 }
 
+const struct errors *pack_warnings(const struct pack *pack) {
+    return &pack->warnings;
+}
+
 const char *pack_text(const struct pack *pack, size_t *count) {
     *count = pack->json.length;
     return pack->json.data;
@@ -234,7 +238,9 @@ void pack_destroy(struct pack *pack) {
     if (!pack) return;
     for (size_t i = 0; i < pack->item_count; i++) pack_finish_item(&pack->items[i]);
     free(pack->items);
+    json_close(pack->sources);
     free(pack->twins);
+    errors_finish(&pack->warnings);
     free(pack->checkpoint);
     json_close(pack->plugins);
     json_close(pack->libraries);

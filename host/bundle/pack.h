@@ -34,6 +34,8 @@ lathe_status pack_create(const struct pack_request *request, struct pack **pack,
 const struct bundle *pack_bundle(const struct pack *pack);
 /* Was its seed drawn as it was packed? */
 bool pack_drawn_seed(const struct pack *pack, uint64_t *seed);
+/* Plugins that are not those which the user may think. Borrowed. */
+const struct errors *pack_warnings(const struct pack *pack);
 /* bundle.json. Borrowed. */
 const char *pack_text(const struct pack *pack, size_t *count);
 /* Writes aside and renames. `signature` becomes bundle.json.minisig, unless its count

@@ -113,13 +113,17 @@ static lathe_status take_path(void *context, const char *setting, struct json *v
         error_where(g->err, "%s", setting);
         return status;
     }
-    const bool is_done = json_set_text(value, item->path) &&
-                         json_push(item->used_by, json_make_text(setting));
+    const bool is_done =
+        json_put(g->pack->sources, json_text(value), json_make_text(item->original)) &&
+        json_set_text(value, item->path) &&
+        json_push(item->used_by, json_make_text(setting));
     return is_done ? LATHE_OK : pack_no_memory(g->err);
 }
 
 lathe_status pack_take_data(struct pack *pack, int64_t limit, struct error *err) {
     struct gathering gathering = {pack, limit, err};
+    pack->sources = json_make_map();
+    if (!pack->sources) return pack_no_memory(err);
     lathe_status status = uses_each_path(pack->experiment, &gathering, take_path);
     return status && !err->status ? pack_no_memory(err) : status;
 }

@@ -28,12 +28,14 @@ struct pack {
     struct experiment *experiment;
     struct pack_item *items; /* by byte order once all are there */
     size_t item_count;
-    struct stat *twins; /* files that hold the same as an item of data */
+    struct json *sources; /* of data: {absolute path: its SHA-256} */
+    struct stat *twins;   /* files that hold the same as an item of data */
     size_t twin_count;
     struct json *plugins;   /* as in bundle.json */
     struct json *libraries; /* that they need, by name; {name: true} */
     char *checkpoint;       /* its path in the bundle; NULL: none */
     unsigned abi_needs, abi_built, glibc[2];
+    struct errors warnings;
     struct text json; /* bundle.json */
     struct bundle bundle;
 };

@@ -177,6 +177,9 @@ static lathe_status take_plugin(void *context, const char *stage,
         if (!status) status = add_manifest(g->pack, manifest, g->err);
         if (!status) status = add_licences(g->pack, manifest, g->err);
         if (!status) status = note_plugin(g->pack, manifest, library, g->err);
+        struct error warning;
+        if (registry_warning(g->pack->registry, manifest, &warning))
+            *errors_add(&g->pack->warnings) = warning;
     }
     free(library);
     return status;

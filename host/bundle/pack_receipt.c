@@ -32,19 +32,39 @@ static lathe_status check_plugin(const struct pack *pack, const struct json *plu
     return is_same ? LATHE_OK : tell_changed("a plugin", name, err);
 }
 
-/* A file of another name is not looked for: its dataset may have found it itself. */
+/* What a setting names has to be what it named then, whatever other settings do. One
+ * that names another place by now is known by the file's name; a file of another name
+ * is not looked for: its dataset may have found it itself. */
 static lathe_status check_data(const struct pack *pack, const struct json *file,
                                struct error *err) {
     const char *path = json_text(json_get(file, "path"));
     const char *digest = json_text(json_get(file, "sha256"));
     bool is_there = false, is_same = !*digest;
-    for (size_t i = 0; i < pack->item_count; i++) {
-        const struct pack_item *item = &pack->items[i];
-        if (!item->used_by || !item->source) continue;
-        is_there |= !strcmp(path_name(item->source), path_name(path));
-        is_same |= !strcmp(item->original, digest);
+    for (struct json_member at = {0}; json_next(pack->sources, &at);) {
+        char *shown = path_hide_home(at.key);
+        if (!shown) return pack_no_memory(err);
+        const bool is_it = !strcmp(shown, path);
+        const bool is_alike = is_it || !strcmp(path_name(shown), path_name(path));
+        const bool is_equal = !*digest || !strcmp(json_text(at.value), digest);
+        free(shown);
+        if (is_it && !is_equal) return tell_changed("data", path, err);
+        is_there |= is_alike;
+        is_same |= is_alike && is_equal;
     }
     return is_same || !is_there ? LATHE_OK : tell_changed("data", path, err);
+}
+
+/* Of a receipt, or of a part of its "earlier". */
+static lathe_status check_parts(const struct pack *pack, const struct json *map,
+                                struct error *err) {
+    const struct json *plugins = json_get(map, "plugins");
+    const struct json *data = json_get(map, "data");
+    lathe_status status = LATHE_OK;
+    for (size_t i = 0; i < json_size(plugins) && !status; i++)
+        status = check_plugin(pack, json_at(plugins, i), err);
+    for (size_t i = 0; i < json_size(data) && !status; i++)
+        status = check_data(pack, json_at(data, i), err);
+    return status;
 }
 
 static lathe_status check_experiment(const char *run, const struct json *receipt,
@@ -62,14 +82,12 @@ static lathe_status check_experiment(const char *run, const struct json *receipt
 
 static lathe_status check(const struct pack *pack, const char *run,
                           const struct json *receipt, struct error *err) {
-    const struct json *plugins = json_get(receipt, "plugins");
-    const struct json *data = json_get(receipt, "data");
+    const struct json *earlier = json_get(receipt, RECEIPT_EARLIER);
     struct json *records = NULL;
     lathe_status status = check_experiment(run, receipt, err);
-    for (size_t i = 0; i < json_size(plugins) && !status; i++)
-        status = check_plugin(pack, json_at(plugins, i), err);
-    for (size_t i = 0; i < json_size(data) && !status; i++)
-        status = check_data(pack, json_at(data, i), err);
+    if (!status) status = check_parts(pack, receipt, err);
+    for (size_t i = 0; i < json_size(earlier) && !status; i++)
+        status = check_parts(pack, json_at(earlier, i), err);
     if (!status) status = receipt_metrics(run, &records, err);
     if (!status && !json_same(records, json_get(receipt, "metrics")))
         status = tell_changed("metrics.jsonl", run, err);
@@ -78,8 +96,9 @@ static lathe_status check(const struct pack *pack, const char *run,
 }
 
 /* A path may have a user's name in it. */
-static bool cut_paths(const struct json *receipt) {
-    const struct json *data = json_get(receipt, "data");
+static bool cut_paths(const struct json *map) {
+    const struct json *data = json_get(map, "data");
+    const struct json *earlier = json_get(map, RECEIPT_EARLIER);
     bool is_done = true;
     for (size_t i = 0; i < json_size(data) && is_done; i++) {
         struct json *file = json_at(data, i);
@@ -88,6 +107,8 @@ static bool cut_paths(const struct json *receipt) {
         is_done = name && json_put(file, "path", json_make_text(name));
         free(name);
     }
+    for (size_t i = 0; i < json_size(earlier) && is_done; i++)
+        is_done = cut_paths(json_at(earlier, i));
     return is_done;
 }
 

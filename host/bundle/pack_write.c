@@ -126,6 +126,10 @@ static lathe_status replace(const struct pack *pack, const char *path,
     if (folder) staging_sweep(folder, STAGING_PREFIX);
     lathe_status status = folder ? staging_open(folder, STAGING_PREFIX, &staging, err)
                                  : fail(err, LATHE_ENOMEM, "out of memory");
+    if (status == LATHE_ECREATE) {
+        error_where(err, "-o");
+        error_help(err, "name a file in a folder that is there: -o NAME.lathe");
+    }
     if (!status) status = fill(pack, &staging, path, signature, count, err);
     staging_close(&staging);
     bundle_add_size(pack->bundle.total, &size);

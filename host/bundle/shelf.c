@@ -164,7 +164,9 @@ lathe_status shelf_hold(const char *folder, int *hold, struct error *err) {
         return LATHE_OK;
     close(*hold);
     *hold = -1;
-    return fail(err, LATHE_ENOTFOUND, "\"%.400s\" was removed", folder);
+    fail(err, LATHE_ENOTFOUND, "\"%.400s\" was removed by another process", folder);
+    error_help(err, "do that again, and it is unpacked anew");
+    return LATHE_ENOTFOUND;
 }
 
 /* One that was changed goes, also where somebody holds it. */
@@ -240,8 +242,8 @@ static bool is_empty(const char *path) {
     return is_so;
 }
 
-/* The folder stays the one that it is, such as the working directory, and is filled in a
- * few steps. */
+/* The folder stays the one that it is, such as the working directory, and is filled in
+ * a few steps. */
 static lathe_status unpack_into(const char *path, struct intake *intake,
                                 const struct bundle *bundle,
                                 struct unpacking *unpacking, struct error *err) {

@@ -21,8 +21,9 @@ const char *shelf_id(const char *name);
 
 /* Unpacks the bundle, unless it is there already; *folder is the caller's. What is
  * there is compared with its digests, and unpacked anew where it differs (*is_mended,
- * which may be NULL). *hold, which may be NULL too, is as of shelf_hold. Call it after intake_begin. LATHE_ECREATE, LATHE_EIO: the place
- * cannot be written to, or is full. */
+ * which may be NULL). *hold, which may be NULL too, is as of shelf_hold. Call it after
+ * intake_begin. LATHE_ECREATE, LATHE_EIO: the place cannot be written to, or is
+ * full. */
 lathe_status shelf_put(const char *place, struct intake *intake,
                        const struct bundle *bundle, char **folder, int *hold,
                        bool *is_mended, struct error *err);
@@ -37,8 +38,8 @@ lathe_status shelf_hold(const char *folder, int *hold, struct error *err);
 
 /* Unpacks into a folder that is not there yet, or is empty, for somebody to look at; it
  * is whole from one moment to the next. Modes are as the umask says, and that of an
- * empty folder stays. One that cannot be replaced (the working directory, a mount point,
- * somebody else's) is filled in a few steps, bundle.json last. */
+ * empty folder stays. One that cannot be replaced (the working directory, a mount
+ * point, somebody else's) is filled in a few steps, bundle.json last. */
 lathe_status shelf_unpack(const char *folder, struct intake *intake,
                           const struct bundle *bundle, struct error *err);
 

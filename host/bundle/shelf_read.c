@@ -94,7 +94,7 @@ static lathe_status check_place(const char *folder, struct error *err) {
 lathe_status shelf_check(const char *folder, struct bundle *bundle, struct error *err) {
     struct bundle own = {0};
     struct stat info = {0};
-    if (lstat(folder, &info) && errno == ENOENT)
+    if (lstat(folder, &info) && (errno == ENOENT || errno == ENOTDIR))
         return fail(err, LATHE_ENOTFOUND, "there is no \"%.400s\"", folder);
     lathe_status status =
         S_ISDIR(info.st_mode)

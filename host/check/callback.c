@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "check/pace.h"
-#include "check/show.h"
+#include "check/small_run.h"
 #include "check/tests.h"
 
 static bool make_directory(struct check *check, char *path, size_t size) {
@@ -23,7 +23,7 @@ static bool run_in(struct pace *pace, struct script *script, bool has_directory)
     if (!pace_next(pace)) return false;
     if (has_directory && !make_directory(check, path, sizeof path)) return false;
     script->directory = has_directory ? path : NULL;
-    const bool is_well = show_once(check, script, NULL, NULL);
+    const bool is_well = small_run_once(check, script, NULL, NULL);
     script->directory = NULL;
     return is_well;
 }
@@ -33,7 +33,7 @@ static bool run_in(struct pace *pace, struct script *script, bool has_directory)
 static bool fail_everywhere(struct pace *pace, bool has_directory) {
     for (int point = 0; point < POINT_COUNT; point++) {
         char options[96];
-        struct script script = show_script(pace->check);
+        struct script script = small_run_script(pace->check);
         snprintf(options, sizeof options, ", \"point\": \"%s\", \"at\": %d",
                  session_point_name((enum point)point), has_directory ? 2 : 0);
         script.setup.callback = options;
@@ -44,7 +44,7 @@ static bool fail_everywhere(struct pace *pace, bool has_directory) {
 }
 
 static bool end_for_reasons(struct pace *pace, bool has_directory) {
-    struct script script = show_script(pace->check);
+    struct script script = small_run_script(pace->check);
     bool is_well = run_in(pace, &script, has_directory);
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"stop\", \"at\": 2";
     is_well = is_well && run_in(pace, &script, has_directory);
@@ -52,7 +52,7 @@ static bool end_for_reasons(struct pace *pace, bool has_directory) {
     script.setup.model = ", \"nan_after\": 4";
     script.expects_failure = true;
     is_well = is_well && run_in(pace, &script, has_directory);
-    script = show_script(pace->check);
+    script = small_run_script(pace->check);
     script.setup.until = "1step";
     is_well = is_well && run_in(pace, &script, has_directory);
     script.setup.until = "1h";
@@ -69,22 +69,22 @@ void test_callback_endings(struct check *check) {
 
 /* Told to stop before each call in turn. */
 void test_callback_interruptions(struct check *check) {
-    struct script script = show_script(check);
+    struct script script = small_run_script(check);
     struct pace pace = {.check = check, .what = "run"};
     int64_t calls = 0;
     script.setup.until = "2ep";
-    if (!pace_next(&pace) || !show_once(check, &script, &calls, NULL)) return;
+    if (!pace_next(&pace) || !small_run_once(check, &script, &calls, NULL)) return;
     pace.total = calls + 1;
     script.stop_reason = "interrupted";
     for (script.stop_at = 1; script.stop_at <= calls; script.stop_at++)
-        if (!pace_next(&pace) || !show_once(check, &script, NULL, NULL)) return;
+        if (!pace_next(&pace) || !small_run_once(check, &script, NULL, NULL)) return;
     check_note(check, "stopped before each of %lld calls", (long long)calls);
 }
 
 /* ---- every order ---- */
 
-static bool go_to(struct show *show, int place) {
-    lathe_session *s = show->session;
+static bool go_to(struct small_run *run, int place) {
+    lathe_session *s = run->session;
     lathe_status status = LATHE_OK;
     if (place > 0) status = lathe_run_begin(s);
     if (place > 1 && status == LATHE_OK) status = lathe_epoch_begin(s);
@@ -93,19 +93,19 @@ static bool go_to(struct show *show, int place) {
     if (place > 3 && status == LATHE_OK) status = lathe_batch_begin(s);
     if (place > 4 && status == LATHE_OK) status = lathe_forward(s);
     if (place > 5 && status == LATHE_OK) status = lathe_backward(s);
-    return show_went_well(show, status);
+    return small_run_went_well(run, status);
 }
 
 /* Goes so far, and is closed there, or ended first. */
 static bool stop_short(struct pace *pace, int place, int end) {
     struct check *check = pace->check;
-    const struct script script = show_script(check);
-    struct show show;
+    const struct script script = small_run_script(check);
+    struct small_run run;
     if (!pace_next(pace)) return false;
-    bool is_well = show_open(&show, check, &script) && go_to(&show, place);
+    bool is_well = small_run_open(&run, check, &script) && go_to(&run, place);
     if (is_well && end && place)
-        is_well = show_went_well(&show, lathe_run_end(show.session, LATHE_OK));
-    show_close(&show);
+        is_well = small_run_went_well(&run, lathe_run_end(run.session, LATHE_OK));
+    small_run_close(&run);
     return is_well;
 }
 
@@ -116,23 +116,24 @@ static lathe_status take_prediction(void *context, const lathe_prediction *predi
 
 /* In place of a run. */
 static bool only_visit(struct check *check) {
-    const struct script script = show_script(check);
-    struct show show;
-    bool is_well = show_open(&show, check, &script);
+    const struct script script = small_run_script(check);
+    struct small_run run;
+    bool is_well = small_run_open(&run, check, &script);
     for (int i = 0; is_well && i < 2; i++)
-        is_well = show_went_well(
-            &show, lathe_evaluate(show.session, i ? "test" : "validation"));
-    is_well = is_well && show_went_well(&show, lathe_predict(show.session, "test",
-                                                             take_prediction, NULL));
-    show_close(&show);
+        is_well = small_run_went_well(
+            &run, lathe_evaluate(run.session, i ? "test" : "validation"));
+    is_well =
+        is_well && small_run_went_well(
+                       &run, lathe_predict(run.session, "test", take_prediction, NULL));
+    small_run_close(&run);
     return is_well;
 }
 
 static bool other_runs(struct pace *pace) {
-    struct script script = show_script(pace->check);
+    struct script script = small_run_script(pace->check);
     script.setup.stages = "[{\"train\": {\"until\": \"2ep\"}}]";
     if (!run_in(pace, &script, false)) return false;
-    script = show_script(pace->check);
+    script = small_run_script(pace->check);
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"validate\"";
     if (!run_in(pace, &script, false)) return false;
     script.setup.callback = ", \"point\": \"step_end\", \"act\": \"save\"";
@@ -154,39 +155,39 @@ struct end {
     char *metrics;
 };
 
-static bool take_end(struct show *show, const char *directory, struct end *end) {
+static bool take_end(struct small_run *run, const char *directory, struct end *end) {
     int64_t count = 0;
     struct error err = {0};
-    const float *weights = lathe_weights(show->session, LATHE_READ, &count);
-    text_format(&end->lines, "reason %s\n", lathe_reason(show->session));
+    const float *weights = lathe_weights(run->session, LATHE_READ, &count);
+    text_format(&end->lines, "reason %s\n", lathe_reason(run->session));
     char *path = path_join(directory, "metrics.jsonl");
     if (path && file_read(path, 1 << 24, &end->metrics, NULL, &err) == LATHE_OK)
         text_add(&end->lines, end->metrics);
-    bench_write(&end->lines, "weight", weights, count);
+    fixture_write(&end->lines, "weight", weights, count);
     free(path);
     free(end->metrics);
-    return err.status == LATHE_OK || check_fail(show->check, "%s", err.what);
+    return err.status == LATHE_OK || check_fail(run->check, "%s", err.what);
 }
 
 static bool run_to_end(struct check *check, const struct script *script,
                        const char *directory, struct end *end) {
-    struct show show;
-    const bool is_well = show_open(&show, check, script) && show_run(&show) &&
-                         take_end(&show, directory, end);
-    show_close(&show);
+    struct small_run run;
+    const bool is_well = small_run_open(&run, check, script) && small_run_run(&run) &&
+                         take_end(&run, directory, end);
+    small_run_close(&run);
     return is_well;
 }
 
 static bool go_on(struct check *check, int64_t stop_at, const struct text *whole) {
-    struct script script = show_script(check);
+    struct script script = small_run_script(check);
     struct end end = {0};
     char path[512], difference[300], stopped[96];
     if (!make_directory(check, path, sizeof path)) return false;
     script.directory = path;
     script.stop_at = stop_at;
     script.stop_reason = "preempted";
-    bool is_well = show_once(check, &script, NULL, stopped);
-    script = show_script(check);
+    bool is_well = small_run_once(check, &script, NULL, stopped);
+    script = small_run_script(check);
     script.resume = path;
     is_well = is_well && run_to_end(check, &script, path, &end);
     if (is_well && check_differ(whole, &end.lines, difference, sizeof difference))
@@ -199,13 +200,13 @@ static bool go_on(struct check *check, int64_t stop_at, const struct text *whole
 }
 
 void test_callback_resume(struct check *check) {
-    struct script script = show_script(check);
+    struct script script = small_run_script(check);
     struct end whole = {0};
     struct pace pace = {check, "run", 2 + 12, 0, 0};
     char path[512];
     int64_t calls = 0;
     if (!make_directory(check, path, sizeof path)) return;
-    bool is_well = pace_next(&pace) && show_once(check, &script, &calls, NULL);
+    bool is_well = pace_next(&pace) && small_run_once(check, &script, &calls, NULL);
     script.directory = path;
     is_well = is_well && pace_next(&pace) && run_to_end(check, &script, path, &whole);
     for (int i = 1; is_well && i <= 12 && pace_next(&pace); i++)

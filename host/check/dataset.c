@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/bench.h"
+#include "check/fixture.h"
 #include "check/process.h"
 #include "check/tests.h"
 
@@ -19,7 +19,7 @@
 enum { PURPOSE_ORDER_OF_READS = 500 };
 
 struct reader {
-    struct bench *bench;
+    struct fixture *fixture;
     struct plugin plugin;
     const lathe_dataset_ops *ops;
     const struct data_set *set; /* what it looks like */
@@ -46,8 +46,8 @@ static bool open_room(struct room *room, const struct reader *reader, int64_t ro
     for (int64_t i = 0; i < reader->set->field_count; i++) {
         lathe_tensor *tensor = &room->tensors[i];
         size_t bytes;
-        *tensor = bench_tensor(&reader->set->fields[i], rows, GUARD, &bytes);
-        if (!tensor->data) return check_fail(reader->bench->check, "out of memory");
+        *tensor = fixture_tensor(&reader->set->fields[i], rows, GUARD, &bytes);
+        if (!tensor->data) return check_fail(reader->fixture->check, "out of memory");
         memset(tensor->data, mark, bytes);
         memset((char *)tensor->data + bytes, MARK, GUARD);
     }
@@ -60,7 +60,7 @@ static bool is_guarded(const struct room *room) {
                                    (size_t)room->rows * room->reader->widths[i];
         for (int j = 0; j < GUARD; j++)
             if (end[j] != MARK)
-                return check_fail(room->reader->bench->check,
+                return check_fail(room->reader->fixture->check,
                                   "read wrote behind the %lld rows of \"%s\"",
                                   (long long)room->rows,
                                   room->reader->set->fields[i].name);
@@ -85,10 +85,10 @@ static lathe_status read_into(const struct reader *reader, struct room *room,
 
 static bool read_well(struct reader *reader, struct room *room, int64_t first,
                       int64_t rows) {
-    check_doing(reader->bench->check, "read of %lld rows, sample %lld first",
+    check_doing(reader->fixture->check, "read of %lld rows, sample %lld first",
                 (long long)rows, (long long)reader->indices[first]);
     lathe_status status = read_into(reader, room, first, rows);
-    return bench_went_well(reader->bench, &reader->plugin, status, "read");
+    return fixture_went_well(reader->fixture, &reader->plugin, status, "read");
 }
 
 /* ---- describe ---- */
@@ -124,13 +124,13 @@ static bool describe_again(struct reader *reader) {
                                       .context = &listener,
                                       .field = hear_field,
                                       .samples = hear_samples};
-        check_doing(reader->bench->check, "describe");
+        check_doing(reader->fixture->check, "describe");
         lathe_status status = reader->ops->describe(reader->plugin.self, &plan);
-        if (!bench_went_well(reader->bench, &reader->plugin, status, "describe"))
+        if (!fixture_went_well(reader->fixture, &reader->plugin, status, "describe"))
             return false;
         if (!listener.is_same || listener.fields != reader->set->field_count ||
             listener.samples != reader->set->samples)
-            return check_fail(reader->bench->check,
+            return check_fail(reader->fixture->check,
                               "describe says another thing on another instance, or the "
                               "second time");
     }
@@ -139,12 +139,12 @@ static bool describe_again(struct reader *reader) {
 
 /* ---- reading ---- */
 
-static bool open_reader(struct reader *reader, struct bench *bench) {
-    const struct data_set *set = &bench->session->data[SPLIT_TRAIN];
-    *reader = (struct reader){.bench = bench, .set = set};
+static bool open_reader(struct reader *reader, struct fixture *fixture) {
+    const struct data_set *set = &fixture->session->data[SPLIT_TRAIN];
+    *reader = (struct reader){.fixture = fixture, .set = set};
     if (set->field_count > FIELDS_MAX)
-        return check_skip(bench->check, "it has more than %d fields", FIELDS_MAX);
-    if (!bench_create(bench, &reader->plugin, NULL)) return false;
+        return check_skip(fixture->check, "it has more than %d fields", FIELDS_MAX);
+    if (!fixture_create(fixture, &reader->plugin, NULL)) return false;
     reader->ops = reader->plugin.ops;
     if (!describe_again(reader)) return false;
     for (int64_t i = 0; i < set->field_count; i++) {
@@ -156,9 +156,9 @@ static bool open_reader(struct reader *reader, struct bench *bench) {
     reader->rows = set->samples + 2 < ROWS ? set->samples + 2 : ROWS;
     for (int64_t i = 0; i < reader->rows; i++)
         reader->indices[i] =
-            i % 3 ? check_draw(bench->check, PURPOSE_ORDER_OF_READS, (uint64_t)i) %
+            i % 3 ? check_draw(fixture->check, PURPOSE_ORDER_OF_READS, (uint64_t)i) %
                         set->samples
-                  : (i / 3 + bench->variation) % set->samples;
+                  : (i / 3 + fixture->variation) % set->samples;
     reader->indices[0] = set->samples - 1;
     reader->indices[reader->rows - 1] = 0;
     return true;
@@ -182,35 +182,35 @@ static bool same(const struct room *expected, const struct room *found,
     const int64_t row = differing(expected, found, &field);
     if (row < 0) return is_guarded(found);
     const struct reader *reader = expected->reader;
-    return check_fail(reader->bench->check,
+    return check_fail(reader->fixture->check,
                       "%s, sample %lld at position %lld has another \"%s\": it is to "
                       "depend on index, position and epoch alone",
                       when, (long long)reader->indices[row], (long long)row,
                       reader->set->fields[field].name);
 }
 
-bool dataset_work(struct bench *bench, struct text *lines) {
+bool dataset_work(struct fixture *fixture, struct text *lines) {
     struct reader reader;
     struct room room;
-    bool is_well = open_reader(&reader, bench);
+    bool is_well = open_reader(&reader, fixture);
     if (is_well) {
         is_well = open_room(&room, &reader, reader.rows, 0);
         for (int64_t at = 0; is_well && at < reader.rows; at += 8) {
             is_well = read_well(&reader, &room, at,
                                 reader.rows - at < 8 ? reader.rows - at : 8);
-            bench_pause(bench);
+            fixture_pause(fixture);
         }
         for (int64_t i = 0; is_well && i < reader.set->field_count; i++)
             for (int64_t row = 0; row < reader.rows; row++) {
                 text_format(lines, "sample %lld, ", (long long)reader.indices[row]);
-                bench_write_bytes(lines, reader.set->fields[i].name,
-                                  (char *)room.tensors[i].data +
-                                      (size_t)row * reader.widths[i],
-                                  (int64_t)reader.widths[i]);
+                fixture_write_bytes(lines, reader.set->fields[i].name,
+                                    (char *)room.tensors[i].data +
+                                        (size_t)row * reader.widths[i],
+                                    (int64_t)reader.widths[i]);
             }
         close_room(&room);
     }
-    bench_destroy(bench, &reader.plugin);
+    fixture_destroy(fixture, &reader.plugin);
     return is_well;
 }
 
@@ -218,18 +218,18 @@ bool dataset_work(struct bench *bench, struct text *lines) {
 
 /* Opens a reader and what it reads when it reads all at once. */
 static void each(struct check *check, bool (*test)(struct reader *, struct room *)) {
-    struct bench bench;
+    struct fixture fixture;
     struct reader reader;
     struct room whole;
-    if (!bench_open(&bench, check, NULL, NULL)) return;
-    if (open_reader(&reader, &bench)) {
+    if (!fixture_open(&fixture, check, NULL, NULL)) return;
+    if (open_reader(&reader, &fixture)) {
         if (open_room(&whole, &reader, reader.rows, 0) &&
             read_well(&reader, &whole, 0, reader.rows) && is_guarded(&whole))
             test(&reader, &whole);
         close_room(&whole);
     }
-    bench_destroy(&bench, &reader.plugin);
-    bench_close(&bench);
+    fixture_destroy(&fixture, &reader.plugin);
+    fixture_close(&fixture);
 }
 
 static bool in_groups(struct reader *reader, struct room *whole, int64_t group,
@@ -252,17 +252,19 @@ static bool own_order(struct reader *reader) {
     const lathe_dataset_ops *ops = reader->ops;
     const int64_t samples = reader->set->samples, n = samples < ROWS ? samples : ROWS;
     if (!LATHE_COVERS(ops, lathe_dataset_ops, order) || !ops->order) return true;
-    check_doing(reader->bench->check, "order");
+    check_doing(reader->fixture->check, "order");
     lathe_status status = ops->order(reader->plugin.self, 1, 0, n, whole);
     for (int64_t i = 0; status == LATHE_OK && i < n; i++)
         status = ops->order(reader->plugin.self, 1, n - 1 - i, 1, &part[n - 1 - i]);
-    if (!bench_went_well(reader->bench, &reader->plugin, status, "order")) return false;
+    if (!fixture_went_well(reader->fixture, &reader->plugin, status, "order"))
+        return false;
     for (int64_t i = 0; i < n; i++) {
         if (whole[i] < 0 || whole[i] >= samples)
-            return check_fail(reader->bench->check, "order gives %lld of %lld samples",
-                              (long long)whole[i], (long long)samples);
+            return check_fail(reader->fixture->check,
+                              "order gives %lld of %lld samples", (long long)whole[i],
+                              (long long)samples);
         if (whole[i] != part[i])
-            return check_fail(reader->bench->check,
+            return check_fail(reader->fixture->check,
                               "order gives %lld at position %lld, and %lld when it is "
                               "asked for that alone",
                               (long long)whole[i], (long long)i, (long long)part[i]);
@@ -324,10 +326,10 @@ static void *read_on_a_thread(void *context) {
 
 static bool judge_thread(const struct thread *thread) {
     struct reader *reader = thread->reader;
-    if (!bench_went_well(reader->bench, &reader->plugin, thread->status, "read"))
+    if (!fixture_went_well(reader->fixture, &reader->plugin, thread->status, "read"))
         return false;
     if (thread->differs < 0) return is_guarded(&thread->room);
-    return check_fail(reader->bench->check,
+    return check_fail(reader->fixture->check,
                       "read by %d threads at once, sample %lld or one beside it is "
                       "another one: `read` is [any], so nothing may be kept in the "
                       "instance meanwhile",
@@ -347,7 +349,7 @@ static bool on_threads(struct reader *reader, struct room *whole) {
                                      .differs = -1};
         is_well = open_room(&threads[i].room, reader, reader->rows, 0) && is_well;
     }
-    check_doing(reader->bench->check, "read on %d threads at once", THREADS);
+    check_doing(reader->fixture->check, "read on %d threads at once", THREADS);
     while (is_well && count < THREADS &&
            !pthread_create(&handles[count], NULL, read_on_a_thread, &threads[count]))
         count++;

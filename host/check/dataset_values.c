@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/bench.h"
+#include "check/fixture.h"
 #include "check/tests.h"
 
 #define SAMPLES_MAX 4096
@@ -53,7 +53,8 @@ static bool judge(struct check *check, const struct data_set *set, lathe_tensor 
     return true;
 }
 
-static void read_some(struct bench *bench, struct data_set *set, lathe_tensor *row) {
+static void read_some(struct fixture *fixture, struct data_set *set,
+                      lathe_tensor *row) {
     const lathe_dataset_ops *ops = set->plugin.ops;
     const int64_t step = set->samples / SAMPLES_MAX + 1;
     int64_t strange = 0, first_strange = -1;
@@ -63,35 +64,35 @@ static void read_some(struct bench *bench, struct data_set *set, lathe_tensor *r
                                    .rows = 1,
                                    .position = index,
                                    .fields = row};
-        check_doing(bench->check, "read of sample %lld", (long long)index);
+        check_doing(fixture->check, "read of sample %lld", (long long)index);
         lathe_status status = ops->read(set->plugin.self, &index, &batch);
-        if (!bench_went_well(bench, &set->plugin, status, "read") ||
-            !judge(bench->check, set, row, index, &strange))
+        if (!fixture_went_well(fixture, &set->plugin, status, "read") ||
+            !judge(fixture->check, set, row, index, &strange))
             return;
         if (strange && first_strange < 0) first_strange = index;
     }
     if (strange)
-        check_warn(bench->check,
+        check_warn(fixture->check,
                    "%lld numbers are NaN or infinite, first in sample %lld",
                    (long long)strange, (long long)first_strange);
 }
 
 void test_dataset_values(struct check *check) {
-    struct bench bench;
-    if (!bench_open(&bench, check, NULL, NULL)) return;
-    struct data_set *set = &bench.session->data[SPLIT_TRAIN];
+    struct fixture fixture;
+    if (!fixture_open(&fixture, check, NULL, NULL)) return;
+    struct data_set *set = &fixture.session->data[SPLIT_TRAIN];
     lathe_tensor *row = calloc((size_t)set->field_count + 1, sizeof *row);
     bool is_whole = row != NULL;
     for (int64_t i = 0; is_whole && i < set->field_count; i++) {
         size_t bytes;
-        row[i] = bench_tensor(&set->fields[i], 1, 0, &bytes);
+        row[i] = fixture_tensor(&set->fields[i], 1, 0, &bytes);
         is_whole = row[i].data != NULL;
     }
     if (is_whole)
-        read_some(&bench, set, row);
+        read_some(&fixture, set, row);
     else
         check_fail(check, "out of memory");
     for (int64_t i = 0; row && i < set->field_count; i++) free(row[i].data);
     free(row);
-    bench_close(&bench);
+    fixture_close(&fixture);
 }

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "check/desk.h"
+#include "check/model_fixture.h"
 #include "check/tests.h"
 
 #define ROWS 5 /* few, so that there are few kinks */
@@ -33,7 +33,7 @@ enum { AT_RANDOM = 3, ELEMENTS = 5, DIRECTIONS = 1 + AT_RANDOM + ELEMENTS };
 enum { PURPOSE_DIRECTION = 300 };
 
 struct probe {
-    struct desk *desk;
+    struct model_fixture *model;
     const struct parameter *parameter;
     float *moved;     /* a block: the weights, moved */
     float *direction; /* [parameter->count], of length 1 */
@@ -46,11 +46,11 @@ struct slope {
 
 static double loss_at(const struct probe *probe, double h) {
     const struct parameter *p = probe->parameter;
-    const float *w = probe->desk->weights + p->offset;
+    const float *w = probe->model->weights + p->offset;
     for (int64_t i = 0; i < p->count; i++)
         probe->moved[p->offset + i] =
             (float)((double)w[i] + h * (double)probe->direction[i]);
-    const double loss = desk_loss(probe->desk, probe->moved);
+    const double loss = model_fixture_loss(probe->model, probe->moved);
     memcpy(probe->moved + p->offset, w, (size_t)p->count * sizeof *w);
     return loss;
 }
@@ -85,9 +85,9 @@ static struct slope measure(const struct probe *probe, double widest) {
 
 /* The n-th direction; false: it is none. */
 static bool choose(const struct probe *probe, int n) {
-    const struct check *check = probe->desk->bench->check;
+    const struct check *check = probe->model->fixture->check;
     const struct parameter *p = probe->parameter;
-    const float *g = probe->desk->gradients + p->offset;
+    const float *g = probe->model->gradients + p->offset;
     const uint32_t purpose = PURPOSE_DIRECTION + (uint32_t)n;
     double length = 0;
     memset(probe->direction, 0, (size_t)p->count * sizeof(float));
@@ -109,7 +109,7 @@ static bool choose(const struct probe *probe, int n) {
 
 static double claim(const struct probe *probe) {
     const struct parameter *p = probe->parameter;
-    const float *g = probe->desk->gradients + p->offset;
+    const float *g = probe->model->gradients + p->offset;
     double sum = 0;
     for (int64_t i = 0; i < p->count; i++)
         sum += (double)g[i] * (double)probe->direction[i];
@@ -124,16 +124,16 @@ static bool is_off(double claimed, struct slope slope) {
 static bool tell(const struct probe *probe, int n, double claimed, struct slope slope) {
     static const char *const ways[] = {"along it", "along a random direction",
                                        "along one element"};
-    const double weight = probe->desk->pass.weight_sum, ratio = slope.value / claimed;
+    const double weight = probe->model->pass.weight_sum, ratio = slope.value / claimed;
     const char *what = ways[n == 0 ? 0 : n <= AT_RANDOM ? 1 : 2];
     if (weight > 1 && fabs(ratio / weight - 1) < 0.05)
-        return check_fail(probe->desk->bench->check,
+        return check_fail(probe->model->fixture->check,
                           "the gradient of %s is 1/%g of the loss's slope (%.6g, not "
                           "%.6g): the gradient of the sum of the losses is wanted, not "
                           "of their mean",
                           probe->parameter->name, weight, claimed, slope.value);
     return check_fail(
-        probe->desk->bench->check,
+        probe->model->fixture->check,
         "the gradient of %s is wrong: %s it is %.6g and the loss's slope "
         "is %.6g (uncertain by %.1g), %.2g %% of the gradient off",
         probe->parameter->name, what, claimed, slope.value, slope.uncertainty,
@@ -155,33 +155,34 @@ static double size_of_gradient(const struct probe *probe) {
     const struct parameter *p = probe->parameter;
     double sum = 0;
     for (int64_t i = 0; i < p->count; i++) {
-        const double g = (double)probe->desk->gradients[p->offset + i];
+        const double g = (double)probe->model->gradients[p->offset + i];
         sum += g * g;
     }
     return sqrt(sum);
 }
 
 static bool compute_gradient(struct probe *probe) {
-    struct desk *desk = probe->desk;
-    if (!desk_forward(desk, LATHE_TRAIN, 0, desk->rows) ||
-        !desk_backward(desk, desk->gradients, false))
+    struct model_fixture *model = probe->model;
+    if (!model_fixture_forward(model, LATHE_TRAIN, 0, model->rows) ||
+        !model_fixture_backward(model, model->gradients, false))
         return false;
-    memcpy(probe->moved, desk->weights, (size_t)desk->parameters.size * sizeof(float));
+    memcpy(probe->moved, model->weights,
+           (size_t)model->parameters.size * sizeof(float));
     return true;
 }
 
 /* Is the direction off at other steps too, and so with other weights? Tells if so. */
 static bool is_wrong(struct probe *probe, int n, double claimed, struct slope slope) {
-    const int own = probe->desk->bench->variation;
+    const int own = probe->model->fixture->variation;
     bool is_off_elsewhere = false;
     if (!is_off(claimed, measure(probe, WIDEST * 0.37))) return false;
     for (int elsewhere = 1; elsewhere < 3; elsewhere++) {
-        desk_spread(probe->desk, own + 7 * elsewhere);
+        model_fixture_spread(probe->model, own + 7 * elsewhere);
         if (!compute_gradient(probe)) return true;
         if (choose(probe, n) && is_off(claim(probe), measure(probe, WIDEST)))
             is_off_elsewhere = true;
     }
-    desk_spread(probe->desk, own);
+    model_fixture_spread(probe->model, own);
     if (!compute_gradient(probe)) return true;
     if (is_off_elsewhere) tell(probe, n, claimed, slope);
     return is_off_elsewhere;
@@ -190,12 +191,12 @@ static bool is_wrong(struct probe *probe, int n, double claimed, struct slope sl
 /* Along the gradient, with other weights and rows until it is clear what the slope
  * is. */
 static bool look_elsewhere(struct probe *probe, struct findings *found) {
-    struct desk *desk = probe->desk;
-    const int64_t rows = desk->rows;
+    struct model_fixture *model = probe->model;
+    const int64_t rows = model->rows;
     bool is_told = false, is_well = true;
     for (int i = 1; is_well && !is_told && i <= ELSEWHERE; i++) {
-        desk->rows = i % 2 && desk->least_rows == 1 ? 1 : rows;
-        desk_spread(desk, desk->bench->variation + 7 * i);
+        model->rows = i % 2 && model->least_rows == 1 ? 1 : rows;
+        model_fixture_spread(model, model->fixture->variation + 7 * i);
         is_well = compute_gradient(probe);
         probe->size = size_of_gradient(probe);
         if (!is_well || !choose(probe, 0)) continue;
@@ -207,8 +208,8 @@ static bool look_elsewhere(struct probe *probe, struct findings *found) {
         if (is_told) note_error(probe, slope, found);
     }
     if (!is_told) found->vague = probe->parameter->name;
-    desk->rows = rows;
-    desk_spread(desk, desk->bench->variation);
+    model->rows = rows;
+    model_fixture_spread(model, model->fixture->variation);
     return is_well && compute_gradient(probe);
 }
 
@@ -220,29 +221,29 @@ static bool try_direction(struct probe *probe, int n, struct findings *found) {
     if (n == 0 && slope.uncertainty > TELLING * probe->size)
         return look_elsewhere(probe, found);
     if (n == 0) note_error(probe, slope, found);
-    return !check_is_failed(probe->desk->bench->check);
+    return !check_is_failed(probe->model->fixture->check);
 }
 
 static bool try_parameter(struct probe *probe, struct findings *found) {
     probe->size = size_of_gradient(probe);
     if (!isfinite(probe->size))
-        return check_fail(probe->desk->bench->check, "the gradient of %s is not finite",
-                          probe->parameter->name);
+        return check_fail(probe->model->fixture->check,
+                          "the gradient of %s is not finite", probe->parameter->name);
     for (int n = 0; n < DIRECTIONS; n++)
         if (!try_direction(probe, n, found)) return false;
     return true;
 }
 
-static bool try_all(struct desk *desk, struct probe *probe) {
-    struct check *check = desk->bench->check;
+static bool try_all(struct model_fixture *model, struct probe *probe) {
+    struct check *check = model->fixture->check;
     struct findings found = {0};
     const double end = clock_seconds() + check->time_limit / 6;
     int64_t left_out = 0;
-    if (desk->rows > ROWS && desk->least_rows <= ROWS) desk->rows = ROWS;
+    if (model->rows > ROWS && model->least_rows <= ROWS) model->rows = ROWS;
     if (!compute_gradient(probe)) return false;
-    for (int64_t i = 0; i < desk->parameters.count; i++) {
-        probe->parameter = &desk->parameters.items[i];
-        if (!desk_is_trained(desk, i)) continue;
+    for (int64_t i = 0; i < model->parameters.count; i++) {
+        probe->parameter = &model->parameters.items[i];
+        if (!model_fixture_is_trained(model, i)) continue;
         if (clock_seconds() > end)
             left_out++;
         else if (!try_parameter(probe, &found))
@@ -260,17 +261,18 @@ static bool try_all(struct desk *desk, struct probe *probe) {
     return true;
 }
 
-static bool gradient(struct desk *desk) {
-    struct probe probe = {
-        .desk = desk, .moved = desk_block(desk), .direction = desk_block(desk)};
+static bool gradient(struct model_fixture *model) {
+    struct probe probe = {.model = model,
+                          .moved = model_fixture_block(model),
+                          .direction = model_fixture_block(model)};
     const bool is_well = probe.moved && probe.direction
-                             ? try_all(desk, &probe)
-                             : check_fail(desk->bench->check, "out of memory");
-    block_destroy(probe.moved, desk->parameters.size);
-    block_destroy(probe.direction, desk->parameters.size);
+                             ? try_all(model, &probe)
+                             : check_fail(model->fixture->check, "out of memory");
+    block_destroy(probe.moved, model->parameters.size);
+    block_destroy(probe.direction, model->parameters.size);
     return is_well;
 }
 
 void test_model_gradient(struct check *check) {
-    desk_each(check, gradient);
+    model_fixture_each(check, gradient);
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check/desk.h"
+#include "check/model_fixture.h"
 #include "check/pace.h"
 #include "check/process.h"
 #include "check/tests.h"
@@ -17,7 +17,7 @@
 /* Is it the options that nobody chose which are refused? */
 static void tell_refusal(struct check *check, const struct error *err) {
     const struct subject *subject = check->subject;
-    if (bench_is_refusal(err) && subject->made_up.length)
+    if (fixture_is_refusal(err) && subject->made_up.length)
         check_skip(check,
                    "with the options made up for it, create says: %s; give them: "
                    "--with '{…}' or --experiment FILE",
@@ -27,14 +27,14 @@ static void tell_refusal(struct check *check, const struct error *err) {
 }
 
 static bool create_once(struct check *check) {
-    struct bench bench;
+    struct fixture fixture;
     struct plugin plugin;
     struct error err = {0};
-    bool is_well = bench_open(&bench, check, NULL, &err);
+    bool is_well = fixture_open(&fixture, check, NULL, &err);
     if (is_well) {
-        is_well = bench_create(&bench, &plugin, &err);
-        bench_destroy(&bench, &plugin);
-        bench_close(&bench);
+        is_well = fixture_create(&fixture, &plugin, &err);
+        fixture_destroy(&fixture, &plugin);
+        fixture_close(&fixture);
     }
     if (!is_well) tell_refusal(check, &err);
     return is_well;
@@ -47,13 +47,14 @@ static void find_data(struct check *check) {
     for (int data = is_given ? CHECK_DATA : 0;
          data < (is_given ? CHECK_DATA + 1 : CHECK_DATA); data++) {
         const struct setup setup = {.data = data};
-        struct bench bench;
-        struct desk desk;
-        if (!bench_open(&bench, check, &setup, &err)) break;
+        struct fixture fixture;
+        struct model_fixture model;
+        if (!fixture_open(&fixture, check, &setup, &err)) break;
         err.status = LATHE_OK;
-        if (desk_open(&desk, &bench, &err)) check->result->answer |= 1u << data;
-        desk_close(&desk);
-        bench_close(&bench);
+        if (model_fixture_open(&model, &fixture, &err))
+            check->result->answer |= 1u << data;
+        model_fixture_close(&model);
+        fixture_close(&fixture);
     }
     struct text list = {0};
     for (int data = 0; data <= CHECK_DATA; data++)
@@ -87,20 +88,20 @@ void test_create(struct check *check) {
 
 /* ---- options ---- */
 
-static bool work_at_edge(struct bench *bench, const char *what, struct error *err) {
+static bool work_at_edge(struct fixture *fixture, const char *what, struct error *err) {
     struct text lines = {0};
-    const uint32_t kind = bench->check->subject->manifest->kind;
+    const uint32_t kind = fixture->check->subject->manifest->kind;
     struct plugin plugin;
-    bool is_well = bench_create(bench, &plugin, err);
-    bench_destroy(bench, &plugin);
+    bool is_well = fixture_create(fixture, &plugin, err);
+    fixture_destroy(fixture, &plugin);
     if (is_well && kind == LATHE_KIND_MODEL) {
-        struct desk desk;
-        is_well = desk_open(&desk, bench, err);
-        desk_close(&desk);
+        struct model_fixture model;
+        is_well = model_fixture_open(&model, fixture, err);
+        model_fixture_close(&model);
     }
-    check_doing(bench->check, "work with %s", what);
+    check_doing(fixture->check, "work with %s", what);
     if (is_well && kind != LATHE_KIND_CALLBACK)
-        is_well = bench_work_of(kind)(bench, &lines);
+        is_well = fixture_work_of(kind)(fixture, &lines);
     text_finish(&lines);
     return is_well;
 }
@@ -118,16 +119,16 @@ static bool try_options(struct trying *trying, const struct json *options,
     const struct setup setup = {.options = options,
                                 .data = subject_first_data(check->subject)};
     struct error err = {0};
-    struct bench bench;
-    bool is_well = bench_open(&bench, check, &setup, &err);
+    struct fixture fixture;
+    bool is_well = fixture_open(&fixture, check, &setup, &err);
     if (is_well) {
-        bench.refusal = &err;
-        is_well = work_at_edge(&bench, what, &err);
-        trying->read |= bench.options_read;
-        bench_close(&bench);
+        fixture.refusal = &err;
+        is_well = work_at_edge(&fixture, what, &err);
+        trying->read |= fixture.options_read;
+        fixture_close(&fixture);
     }
     if (!check_is_failed(check))
-        return is_well || bench_is_refusal(&err) ||
+        return is_well || fixture_is_refusal(&err) ||
                check_fail(check, "with %s: %s", what, err.what);
     memcpy(err.what, check->result->reason, sizeof err.what - 1);
     check->result->verdict = VERDICT_OK; /* to be told again, with the options */
@@ -255,71 +256,72 @@ static bool compare(struct check *check, struct usage before, int times,
     return true;
 }
 
-static bool make_and_destroy(struct bench *bench, int times) {
-    struct pace pace = {bench->check, "instance", times, 0, 0};
+static bool make_and_destroy(struct fixture *fixture, int times) {
+    struct pace pace = {fixture->check, "instance", times, 0, 0};
     for (int i = 0; i < times; i++) {
         if (!pace_next(&pace)) return false;
         struct plugin plugin;
-        const bool is_well = bench_create(bench, &plugin, NULL);
-        bench_destroy(bench, &plugin);
+        const bool is_well = fixture_create(fixture, &plugin, NULL);
+        fixture_destroy(fixture, &plugin);
         if (!is_well) return false;
     }
     return true;
 }
 
-static bool make_and_work(struct bench *bench, int times, struct pace *pace) {
+static bool make_and_work(struct fixture *fixture, int times, struct pace *pace) {
     struct text lines = {0};
     bool is_well = true;
     for (int i = 0; is_well && i < times; i++) {
         text_clear(&lines);
-        is_well = pace_next(pace) &&
-                  bench_work_of(bench->check->subject->manifest->kind)(bench, &lines);
+        is_well =
+            pace_next(pace) &&
+            fixture_work_of(fixture->check->subject->manifest->kind)(fixture, &lines);
     }
     text_finish(&lines);
     return is_well;
 }
 
 /* Whole runs make some noise in the allocator: a leak is what every round adds. */
-static void count_in_use(struct bench *bench, int rounds, int times) {
+static void count_in_use(struct fixture *fixture, int rounds, int times) {
     size_t least = SIZE_MAX;
-    struct pace pace = {bench->check, "run", 10 + (int64_t)rounds * times, 0, 0};
-    if (!make_and_work(bench, 10, &pace)) return;
+    struct pace pace = {fixture->check, "run", 10 + (int64_t)rounds * times, 0, 0};
+    if (!make_and_work(fixture, 10, &pace)) return;
     for (int i = 0; i < rounds; i++) {
         struct usage before = look();
-        if (!make_and_work(bench, times, &pace)) return;
+        if (!make_and_work(fixture, times, &pace)) return;
         const size_t now = look().bytes;
         const size_t grown = now > before.bytes ? now - before.bytes : 0;
         if (grown < least) least = grown;
         before.bytes = now;
-        if (!compare(bench->check, before, times, "to make, use and destroy it"))
+        if (!compare(fixture->check, before, times, "to make, use and destroy it"))
             return;
     }
     if (least >= (size_t)times * 8)
-        check_fail(bench->check,
+        check_fail(fixture->check,
                    "to make, use and destroy it %d times leaks %zu bytes, %.1f each",
                    times, least, (double)least / times);
 }
 
 /* First a few times, so that what is made once is there. */
-static void count_leaks(struct bench *bench) {
-    struct check *check = bench->check;
+static void count_leaks(struct fixture *fixture) {
+    struct check *check = fixture->check;
     const bool is_run = check->subject->manifest->kind == LATHE_KIND_CALLBACK;
     struct usage before = look();
-    if (!make_and_destroy(bench, 2)) return;
+    if (!make_and_destroy(fixture, 2)) return;
     before.bytes = look().bytes;
     before.pages = look().pages;
     if (!compare(check, before, 2, "to make and destroy it") ||
-        !make_and_destroy(bench, WARM))
+        !make_and_destroy(fixture, WARM))
         return;
     before = look();
-    if (make_and_destroy(bench, TIMES) &&
+    if (make_and_destroy(fixture, TIMES) &&
         compare(check, before, TIMES, "to make and destroy it"))
-        count_in_use(bench, 4, is_run ? 12 : 50);
+        count_in_use(fixture, 4, is_run ? 12 : 50);
 }
 
 void test_lifecycle(struct check *check) {
-    struct bench bench;
-    if (!bench_open(&bench, check, NULL, NULL)) return;
-    count_leaks(&bench);
-    bench_close(&bench);
+    struct fixture fixture;
+    if (!fixture_open(&fixture, check, NULL, NULL)) return;
+    count_leaks(&fixture);
+    fixture_close(&fixture);
 }

@@ -3,7 +3,7 @@
  * who asks for what before each of its answers. */
 #include <string.h>
 
-#include "check/bench.h"
+#include "check/fixture.h"
 
 static const lathe_host *own(lathe_host *host) {
     services_fill(host);
@@ -14,8 +14,8 @@ static const lathe_host *own(lathe_host *host) {
 static void note(const lathe_host *host, const char *path) {
     const struct plugin *plugin = host->context;
     const lathe_session *s = plugin->session;
-    struct bench *bench = s->log.context;
-    const struct manifest *m = bench->check->subject->manifest;
+    struct fixture *fixture = s->log.context;
+    const struct manifest *m = fixture->check->subject->manifest;
     const size_t length = path ? strcspn(path, "/") : 0;
     if (plugin->use->manifest->kind != m->kind ||
         strcmp(plugin->use->manifest->name, m->name) != 0)
@@ -23,7 +23,7 @@ static void note(const lathe_host *host, const char *path) {
     for (size_t i = 0; path && i < json_size(m->options) && i < 64; i++) {
         const char *name = json_key_at(m->options, i);
         if (strlen(name) == length && !strncmp(name, path, length))
-            bench->options_read |= (uint64_t)1 << i;
+            fixture->options_read |= (uint64_t)1 << i;
     }
 }
 
@@ -62,8 +62,8 @@ static lathe_status open(const lathe_host *host, const char *path,
     return own(&table)->open(host, path, stream);
 }
 
-void bench_watch_options(struct bench *bench) {
-    lathe_host *table = &bench->session->services;
+void fixture_watch_options(struct fixture *fixture) {
+    lathe_host *table = &fixture->session->services;
     table->has = has;
     table->count = count;
     table->number = number;

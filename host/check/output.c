@@ -9,16 +9,16 @@
 #include "check/tests.h"
 
 static void work(struct check *check) {
-    struct bench bench;
+    struct fixture fixture;
     struct plugin plugin;
     struct text lines = {0};
-    if (!bench_open(&bench, check, NULL, NULL)) return;
-    const bool is_made = bench_create(&bench, &plugin, NULL);
+    if (!fixture_open(&fixture, check, NULL, NULL)) return;
+    const bool is_made = fixture_create(&fixture, &plugin, NULL);
     check_output(check);
-    bench_destroy(&bench, &plugin);
-    if (is_made) bench_work_of(check->subject->manifest->kind)(&bench, &lines);
+    fixture_destroy(&fixture, &plugin);
+    if (is_made) fixture_work_of(check->subject->manifest->kind)(&fixture, &lines);
     check_output(check);
-    bench_close(&bench);
+    fixture_close(&fixture);
     check_output(check);
     text_finish(&lines);
 }

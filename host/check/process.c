@@ -89,14 +89,14 @@ static void check_blas(struct check *check, const struct plugin *plugin) {
     }
 }
 
-static void work_within(struct bench *bench) {
+static void work_within(struct fixture *fixture) {
     struct plugin plugin;
     struct text lines = {0};
-    if (bench_create(bench, &plugin, NULL)) {
-        bench_work_of(bench->check->subject->manifest->kind)(bench, &lines);
-        check_blas(bench->check, &plugin);
+    if (fixture_create(fixture, &plugin, NULL)) {
+        fixture_work_of(fixture->check->subject->manifest->kind)(fixture, &lines);
+        check_blas(fixture->check, &plugin);
     }
-    bench_destroy(bench, &plugin);
+    fixture_destroy(fixture, &plugin);
     text_finish(&lines);
 }
 
@@ -121,15 +121,15 @@ static void compare(struct check *check, const struct text *environment,
 void test_process(struct check *check) {
     struct text environment = {0}, complaints = {0};
     struct guard guard;
-    struct bench bench;
+    struct fixture fixture;
     struct log log = {.write = take_line, .context = &complaints};
     copy_environment(&environment);
     const int descriptors = process_descriptors(), threads = process_threads();
     guard_begin(&guard);
-    if (bench_open(&bench, check, NULL, NULL)) {
-        work_within(&bench);
-        if (bench.complaints.length) tell_complaint(check, &bench.complaints);
-        bench_close(&bench);
+    if (fixture_open(&fixture, check, NULL, NULL)) {
+        work_within(&fixture);
+        if (fixture.complaints.length) tell_complaint(check, &fixture.complaints);
+        fixture_close(&fixture);
     }
     guard_end(&guard, &log, "it");
     if (complaints.length) tell_complaint(check, &complaints);

@@ -17,7 +17,7 @@ struct data {
 };
 
 #define FIELD(called, type)                                                            \
-    .size = sizeof(lathe_field), .name = called, .code = type, .bits = 32
+    .size = sizeof(lathe_field), .name = (called), .code = (type), .bits = 32
 
 static const struct {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef HOST_CHECK_TESTS_H
 #define HOST_CHECK_TESTS_H
 
-#include "check/bench.h"
+#include "check/fixture.h"
 
 /* library.c: nothing is loaded, or nothing is made */
 void test_manifest(struct check *check);
@@ -46,7 +46,7 @@ void test_schedule_purity(struct check *check);
 void test_schedule_range(struct check *check);
 void test_schedule_resume(struct check *check);
 /* Shows it a few values. */
-void schedule_observe_some(struct bench *bench, struct plugin *plugin);
+void schedule_observe_some(struct fixture *fixture, struct plugin *plugin);
 void test_callback_endings(struct check *check);
 void test_callback_interruptions(struct check *check);
 void test_callback_orders(struct check *check);

@@ -18,22 +18,22 @@
 /* ---- two at once ---- */
 
 /* Another instance comes, works on something else and goes. */
-static void disturb(struct bench *bench) {
+static void disturb(struct fixture *fixture) {
     struct text lines = {0};
-    if (!pace_next(bench->context)) return;
-    bench_work_once(bench->check, NULL, 1, &lines);
+    if (!pace_next(fixture->context)) return;
+    fixture_work_once(fixture->check, NULL, 1, &lines);
     text_finish(&lines);
 }
 
 static bool between(struct pace *pace, const struct text *alone) {
     struct check *check = pace->check;
-    struct bench bench;
+    struct fixture fixture;
     struct text lines = {0};
     char difference[300];
-    if (!bench_open(&bench, check, NULL, NULL)) return false;
-    bench.meanwhile = disturb;
-    bench.context = pace;
-    bool is_well = bench_work_of(check->subject->manifest->kind)(&bench, &lines);
+    if (!fixture_open(&fixture, check, NULL, NULL)) return false;
+    fixture.meanwhile = disturb;
+    fixture.context = pace;
+    bool is_well = fixture_work_of(check->subject->manifest->kind)(&fixture, &lines);
     if (is_well && check_differ(alone, &lines, difference, sizeof difference))
         is_well =
             check_fail(check,
@@ -41,7 +41,7 @@ static bool between(struct pace *pace, const struct text *alone) {
                        "%s; is there a variable that is static and not const?",
                        difference);
     text_finish(&lines);
-    bench_close(&bench);
+    fixture_close(&fixture);
     return is_well;
 }
 
@@ -56,23 +56,23 @@ struct worker {
 
 static void *work_on_a_thread(void *context) {
     struct worker *worker = context;
-    struct bench bench;
+    struct fixture fixture;
     struct text lines = {0};
     process_keep_to(worker->variation);
-    worker->is_well = bench_open(&bench, worker->check, NULL, NULL);
+    worker->is_well = fixture_open(&fixture, worker->check, NULL, NULL);
     pthread_barrier_wait(worker->barrier);
     if (!worker->is_well) return NULL;
-    bench.variation = worker->variation;
+    fixture.variation = worker->variation;
     for (int round = 0; worker->is_well && round < worker->rounds; round++) {
         text_clear(&lines);
         worker->is_well =
-            bench_work_of(worker->check->subject->manifest->kind)(&bench, &lines);
+            fixture_work_of(worker->check->subject->manifest->kind)(&fixture, &lines);
         if (worker->is_well && check_differ(worker->alone, &lines, worker->difference,
                                             sizeof worker->difference))
             break;
     }
     text_finish(&lines);
-    bench_close(&bench);
+    fixture_close(&fixture);
     return NULL;
 }
 
@@ -108,9 +108,9 @@ void test_instances(struct check *check) {
     struct text first = {0}, second = {0};
     struct pace pace = {check, "run", 3 + BETWEEN, 0, 0};
     const double began = clock_seconds();
-    bool is_well = pace_next(&pace) && bench_work_once(check, NULL, 0, &first);
+    bool is_well = pace_next(&pace) && fixture_work_once(check, NULL, 0, &first);
     const double seconds = clock_seconds() - began;
-    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 1, &second);
+    is_well = is_well && pace_next(&pace) && fixture_work_once(check, NULL, 1, &second);
     if (is_well && pace_next(&pace) && between(&pace, &first))
         in_threads(check, &first, &second, seconds);
     text_finish(&first);
@@ -143,7 +143,7 @@ static bool work_elsewhere(struct check *check, bool is_shifted, int fd) {
     if (child == 0) {
         struct text lines = {0};
         if (is_shifted) shift_the_world();
-        const bool is_well = bench_work_once(check, NULL, 0, &lines);
+        const bool is_well = fixture_work_once(check, NULL, 0, &lines);
         const bool is_written = write(fd, lines.data ? lines.data : "", lines.length) ==
                                 (ssize_t)lines.length;
         _exit(is_well && is_written ? 0 : 1);
@@ -174,9 +174,11 @@ void test_determinism(struct check *check) {
         is_well = fd >= 0 && pace_next(&pace) && work_elsewhere(check, i == 1, fd) &&
                   read_lines(fd, &lines[i]);
     }
-    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 0, &lines[2]);
+    is_well =
+        is_well && pace_next(&pace) && fixture_work_once(check, NULL, 0, &lines[2]);
     if (is_well) text_clear(&lines[2]);
-    is_well = is_well && pace_next(&pace) && bench_work_once(check, NULL, 0, &lines[2]);
+    is_well =
+        is_well && pace_next(&pace) && fixture_work_once(check, NULL, 0, &lines[2]);
     for (int i = 1; is_well && i < 3; i++)
         if (check_differ(&lines[0], &lines[i], difference, sizeof difference))
             is_well = check_fail(check,

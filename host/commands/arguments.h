@@ -51,8 +51,8 @@ struct arguments {
 int arguments_read(int argc, char **argv, const struct flag *flags,
                    struct arguments *arguments, struct error *err);
 /* Wants exactly one word, `what` ("an experiment"): *word, or EXIT_USAGE as above. A
- * second one may be an override gone wrong: then the file that the first names is looked
- * into, and the help says what was meant. */
+ * second one may be an override gone wrong: then the file that the first names is
+ * looked into, and the help says what was meant. */
 int arguments_only_word(const struct arguments *arguments, const char *command,
                         const char *what, const char **word, struct error *err);
 /* The same for a command that takes no overrides. */

@@ -7,20 +7,11 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "receipt.h"
+#include "rundir.h"
 
 #define RECORDS_MAX ((size_t)1 << 32)
 
 /* ---- one side ---- */
-
-static lathe_status read_json(const char *run, const char *name, struct json **json,
-                              struct error *err) {
-    char *path = path_join(run, name);
-    if (!path) return fail(err, LATHE_ENOMEM, "no memory for a path");
-    lathe_status status = json_read(path, json, err);
-    free(path);
-    if (status == LATHE_EINVAL) status = LATHE_EDATA;
-    return status ? err->status = status : LATHE_OK;
-}
 
 static bool is_record(const struct json *row) {
     return json_kind(json_get(row, "split")) == JSON_TEXT &&
@@ -106,7 +97,7 @@ lathe_status side_open(const char *run, bool has_receipt, struct side *side,
     if (!side->run) return fail(err, LATHE_ENOMEM, "no memory for a path");
     lathe_status status = has_receipt ? receipt_read(run, &side->receipt, err)
                                       : receipt_make(run, &side->receipt, err);
-    if (!status) status = read_json(run, "resolved.json", &side->resolved, err);
+    if (!status) status = rundir_read_json(run, "resolved.json", &side->resolved, err);
     if (status == LATHE_ENOTFOUND && side->receipt) {
         status = LATHE_OK;
         *err = (struct error){0};

@@ -114,13 +114,14 @@ static const struct json *find_plugin(const struct json *list,
     return NULL;
 }
 
-static void add_plugin(struct json **list, const struct json *a, const struct json *b) {
+static void add_plugin(struct json **list, const struct json *a, const struct json *b,
+                       const char *when) {
     const struct json *known = a ? a : b;
     if (a && b && json_same(json_get(a, "version"), json_get(b, "version")) &&
         json_same(json_get(a, "sha256"), json_get(b, "sha256")))
         return;
-    char *name = text_make("%s %s", json_text(json_get(known, "kind")),
-                           json_text(json_get(known, "name")));
+    char *name = text_make("%s %s%s", json_text(json_get(known, "kind")),
+                           json_text(json_get(known, "name")), when);
     struct json *left = plugin_text(a), *right = plugin_text(b);
     add_pair(list, name, left, right);
     json_close(left);
@@ -133,28 +134,105 @@ static void add_plugins(struct json **list, const struct side *a,
     const struct json *left = json_get(a->receipt, "plugins");
     const struct json *right = json_get(b->receipt, "plugins");
     for (size_t i = 0; i < json_size(left); i++)
-        add_plugin(list, json_at(left, i), find_plugin(right, json_at(left, i)));
+        add_plugin(list, json_at(left, i), find_plugin(right, json_at(left, i)), "");
     for (size_t i = 0; i < json_size(right); i++)
         if (!find_plugin(left, json_at(right, i)))
-            add_plugin(list, NULL, json_at(right, i));
+            add_plugin(list, NULL, json_at(right, i), "");
 }
 
 /* One that was not hashed in time has no digest, and is not known to differ. */
+static void add_file(struct json **list, const struct json *a, const struct json *b,
+                     const char *when) {
+    const struct json *one = json_get(a, "sha256"), *other = json_get(b, "sha256");
+    const bool are_known = json_kind(one) == JSON_TEXT && json_kind(other) == JSON_TEXT;
+    if (a && b && (!are_known || json_same(one, other))) return;
+    char *name =
+        text_make("%s%s", path_name(json_text(json_get(a ? a : b, "path"))), when);
+    add_pair(list, name, one, other);
+    free(name);
+}
+
+/* The n-th file of a name is compared with the n-th, wherever both lie; a file whose
+ * name the other side does not have, with one of the same place in the list. */
+static const struct json *find_file(const struct json *list, const struct json *of,
+                                    size_t at) {
+    const char *name = path_name(json_text(json_get(json_at(of, at), "path")));
+    size_t before = 0;
+    for (size_t i = 0; i < at; i++)
+        before += !strcmp(path_name(json_text(json_get(json_at(of, i), "path"))), name);
+    for (size_t i = 0; i < json_size(list); i++)
+        if (!strcmp(path_name(json_text(json_get(json_at(list, i), "path"))), name) &&
+            before-- == 0)
+            return json_at(list, i);
+    return NULL;
+}
+
 static void add_data(struct json **list, const struct side *a, const struct side *b) {
     const struct json *left = json_get(a->receipt, "data");
     const struct json *right = json_get(b->receipt, "data");
-    const size_t count =
-        json_size(left) > json_size(right) ? json_size(left) : json_size(right);
-    for (size_t i = 0; i < count; i++) {
-        const struct json *one = json_get(json_at(left, i), "sha256");
-        const struct json *other = json_get(json_at(right, i), "sha256");
-        const struct json *known = json_at(i < json_size(left) ? left : right, i);
-        const bool are_both = i < json_size(left) && i < json_size(right);
-        if (are_both && (json_kind(one) != JSON_TEXT || json_kind(other) != JSON_TEXT))
-            continue;
-        if (are_both && json_same(one, other)) continue;
-        add_pair(list, path_name(json_text(json_get(known, "path"))), one, other);
+    for (size_t i = 0; i < json_size(left); i++) {
+        const struct json *other = find_file(right, left, i);
+        if (!other && i < json_size(right) && !find_file(left, right, i))
+            other = json_at(right, i);
+        add_file(list, json_at(left, i), other, "");
     }
+    for (size_t i = 0; i < json_size(right); i++)
+        if (!find_file(left, right, i) &&
+            (i >= json_size(left) || find_file(right, left, i)))
+            add_file(list, NULL, json_at(right, i), "");
+}
+
+/* ---- what was at work earlier ---- */
+
+/* What was at work at that step, where the other side has the item of a list. */
+static const struct json *find_then(const struct json *receipt, const char *key,
+                                    const struct json *list, size_t at,
+                                    const struct json *step) {
+    const struct json *earlier = json_get(receipt, RECEIPT_EARLIER);
+    const struct json *found = NULL;
+    for (size_t i = 0; i <= json_size(earlier) && !found; i++) {
+        const struct json *entry =
+            i < json_size(earlier) ? json_at(earlier, i) : receipt;
+        if (entry != receipt && json_whole(json_get(entry, "step")) < json_whole(step))
+            continue; /* over by then */
+        found = !strcmp(key, "data")
+                    ? find_file(json_get(entry, key), list, at)
+                    : find_plugin(json_get(entry, key), json_at(list, at));
+    }
+    return found;
+}
+
+/* Up to which step something else was at work on one side, and what the other had then.
+ * `is_swapped`: `b` is the first of the two. */
+static void add_earlier(struct json **list, const char *key, const struct side *a,
+                        const struct side *b, bool is_swapped) {
+    const struct json *earlier = json_get(a->receipt, RECEIPT_EARLIER);
+    for (size_t i = 0; i < json_size(earlier); i++) {
+        const struct json *step = json_get(json_at(earlier, i), "step");
+        const struct json *items = json_get(json_at(earlier, i), key);
+        char when[48];
+        snprintf(when, sizeof when, ", up to step %lld", (long long)json_whole(step));
+        for (size_t k = 0; k < json_size(items); k++) {
+            const struct json *own = json_at(items, k);
+            const struct json *other = find_then(b->receipt, key, items, k, step);
+            (!strcmp(key, "data") ? add_file : add_plugin)(
+                list, is_swapped ? other : own, is_swapped ? own : other, when);
+        }
+    }
+}
+
+static void add_all_plugins(struct json **list, const struct side *a,
+                            const struct side *b) {
+    add_plugins(list, a, b);
+    add_earlier(list, "plugins", a, b, false);
+    add_earlier(list, "plugins", b, a, true);
+}
+
+static void add_all_data(struct json **list, const struct side *a,
+                         const struct side *b) {
+    add_data(list, a, b);
+    add_earlier(list, "data", a, b, false);
+    add_earlier(list, "data", b, a, true);
 }
 
 static void add_environment(struct json **list, const struct side *a,
@@ -170,8 +248,8 @@ bool compare_causes(struct json *report, const struct side *a, const struct side
         const char *name;
         void (*add)(struct json **list, const struct side *a, const struct side *b);
     } lists[] = {{"settings", add_settings},
-                 {"plugins", add_plugins},
-                 {"data", add_data},
+                 {"plugins", add_all_plugins},
+                 {"data", add_all_data},
                  {"environment", add_environment}};
     bool is_whole = true;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

@@ -174,6 +174,12 @@ static void tell_seed(const struct pack *pack) {
             (unsigned long long)seed, (unsigned long long)seed);
 }
 
+static void tell_warnings(const struct pack *pack) {
+    const struct errors *warnings = pack_warnings(pack);
+    for (size_t i = 0; i < warnings->count; i++)
+        fprintf(stderr, "lathe: warning: %s\n", warnings->items[i].what);
+}
+
 static lathe_status write_file(const struct packing *p, const struct pack *pack,
                                struct error *err) {
     const struct bundle *bundle = pack_bundle(pack);
@@ -191,6 +197,7 @@ static lathe_status write_file(const struct packing *p, const struct pack *pack,
     else if (!status)
         add_lines(bundle, output, &text);
     if (!status) tell_seed(pack);
+    if (!status) tell_warnings(pack);
     if (!status) status = entries_print(&text, !p->is_json, err);
     text_finish(&text);
     text_finish(&signature);

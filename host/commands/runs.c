@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "json.h"
+#include "rundir.h"
 
 #define SOURCE_MAX ((size_t)64 << 20)
 
@@ -73,13 +74,11 @@ bool runs_is_busy(const char *run) {
 }
 
 static bool is_finished(const char *run) {
-    char *path = path_join(run, "status.json");
-    struct json *status = NULL;
-    if (path) json_read(path, &status, NULL);
+    struct json *status;
+    rundir_read_json(run, "status.json", &status, NULL);
     const char *reason = json_text(json_get(status, "reason"));
     bool is_over = !strcmp(reason, "completed") || !strcmp(reason, "stopped");
     json_close(status);
-    free(path);
     return is_over;
 }
 

@@ -44,9 +44,10 @@ static struct json *parse(const char *text) {
 }
 
 static struct json *make_reference(const char *kind) {
-    char *text = text_make("{\"$ref\":\"#/definitions/%s\"}", kind);
-    struct json *reference = text ? parse(text) : NULL;
-    free(text);
+    char *place = text_make("#/definitions/%s", kind);
+    struct json *reference =
+        place ? JSON_MAP_OF({"$ref", json_make_text(place)}) : NULL;
+    free(place);
     return reference;
 }
 

@@ -138,6 +138,18 @@ try 65 pack --plugin-path own
 has err 'COPYING" is a link to "nowhere", which is not there'
 holds 'no bundle' test ! -e x.lathe
 
+# ---- a plugin that is refused, and one that is packed in its place ----
+rm own/optimizer/adamw/COPYING
+sed -i 's/"license": "[^"]*"/"license": "none"/' own/optimizer/adamw/plugin.json
+try 0 pack --plugin-path own
+has err 'lathe: warning: '
+has err 'own/optimizer/adamw/plugin.json was refused ("license" is not what it is in the manifest'
+has err "; using $BUILD/plugins/optimizer/adamw/plugin.json"
+rm x.lathe
+try 73 "$LATHE" pack here/points.json -o none/x.lathe
+has err 'where: -o'
+has err 'help: name a file in a folder that is there'
+
 # ---- a run, by its name ----
 small
 try 0 "$LATHE" run small.json --quiet 'callbacks=[{"use": "checkpoint", "every": "1ep"}]'
@@ -150,6 +162,16 @@ echo '{' >latest # a file of that name is that file
 try 78 "$LATHE" pack latest -o never.lathe
 rm latest
 try 66 "$LATHE" pack lates -o never.lathe
+
+# ---- what the run was made of, setting by setting ----
+points two
+try 0 "$LATHE" run two/points.json --run-dir two/run --quiet
+try 0 "$LATHE" pack two/run -o two.lathe
+cp two/data/train.csv kept
+cp 'two/data/held out.csv' two/data/train.csv # which the receipt knows, for another
+try 65 "$LATHE" pack two/run -o never.lathe
+has err 'data is not what the run was made of, or not there'
+has err "where: $PWD/two/data/train.csv"
 
 # ---- never over what it is made of ----
 spoils() { # spoils TARGET ARGUMENT…: packing to it is refused, and it stays as it is

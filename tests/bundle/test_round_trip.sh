@@ -109,6 +109,10 @@ holds 'the same weights' test "$(weights ../plain)" = "$(weights found)"
 mkdir renamed && cp ../gone/data/train.csv renamed/other
 try 0 "$LATHE" run d.lathe --data renamed --run-dir renamed/run --quiet
 holds 'the same weights' test "$(weights ../plain)" = "$(weights renamed/run)"
+mkdir hidden && cp ../gone/data/train.csv hidden/.csv
+try 0 "$LATHE" verify d.lathe --data hidden
+mkdir hidden/.git && mv hidden/.csv hidden/.git/
+try 66 "$LATHE" verify d.lathe --data hidden
 mkdir wrong && sed 's/1$/0/' ../gone/data/train.csv >wrong/train.csv
 try 65 "$LATHE" run d.lathe --data wrong --run-dir never
 has err 'is not the "train.csv" that was packed'

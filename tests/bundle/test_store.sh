@@ -121,6 +121,11 @@ try 0 "$LATHE" run x.lathe --quiet --run-dir again
 has err 'changed in the store'
 holds 'nobody else can' test -z "$(find "$store" -perm /022)"
 
+# What is no folder.
+try 73 "$LATHE" run x.lathe --store x.lathe
+has err 'Not a directory'
+has err 'or unpack elsewhere: --store DIR'
+
 # A small file system, where it can be mounted.
 if [[ $(id -u) == 0 ]] && mkdir small && mount -t tmpfs -o size=200k lathe small 2>/dev/null; then
     try 74 "$LATHE" unpack x.lathe --store small/store

@@ -107,4 +107,31 @@ has err 'there is no field "label", which the training data has'
 printf 'a,b,c\n1,2,3\n' >three.csv
 try 65 "$LATHE" predict run -o - --on new 'data.new={"use":"csv","file":"three.csv"}'
 has err 'field "input" is float32 [3], and in the training data float32 [2]'
+# What is called otherwise is another thing, and a wrong number would come of it.
+printf 'x,y,kind\n1,2,a\n3,1,b\n2,2,a\n' >named.csv
+cat >named.json <<'END'
+{ "lathe": 1, "name": "named", "seed": 1,
+  "data": { "train": { "use": "csv", "file": "named.csv", "label": "kind", "classes": ["a", "b"] } },
+  "model": { "use": "linear" }, "optimizer": { "use": "sgd", "lr": 0.1 },
+  "train": { "until": "1ep", "batch": 2 } }
+END
+validation='data.validation={"use":"csv","file":"other.csv","label":"kind","classes":["a","b"]}'
+printf 'y,kind,x\n1,a,2\n' >other.csv
+try 0 "$LATHE" run named.json --run-dir named --quiet "$validation"
+printf 'y,kind,z\n1,a,2\n' >other.csv
+try 65 "$LATHE" run named.json --run-dir refused "$validation"
+has err 'value 0 of "input" is "y", and in the training data "x"'
+has err 'data.validation'
+try 65 "$LATHE" run named.json --run-dir refused "$validation" \
+    'data.validation.features=["y","z"]'
+has err 'value 0 of "input" is "y", and in the training data "x"'
+try 0 "$LATHE" run named.json --run-dir indexed --quiet "$validation" \
+    'data.validation.features=[2,0]'
+cp named.csv other.csv
+try 65 "$LATHE" run named.json --run-dir refused "$validation" \
+    'data.validation.classes=["b","a"]'
+has err 'class 0 of "label" is "b", and in the training data "a"'
+printf 'y,z\n1,2\n' >new.csv
+try 65 "$LATHE" predict named -o - --on new 'data.new={"use":"csv","file":"new.csv"}'
+has err 'value 0 of "input" is "y", and in the training data "x"'
 verdict

@@ -16,7 +16,8 @@ cat >points.json <<'E'
   "model": { "use": "mlp", "hidden": [16] },
   "optimizer": { "use": "adamw", "lr": 0.01 },
   "train": { "until": "4ep", "batch": 20, "shards": 2, "log": "5step" },
-  "callbacks": [ { "use": "checkpoint", "every": "1ep", "keep": 3 }, { "use": "ema" } ] }
+  "callbacks": [ { "use": "checkpoint", "every": "1ep", "keep": 3 }, { "use": "ema" },
+                 { "use": "csv" } ] }
 E
 try 0 "$LATHE" run points.json --run-dir runs/first --quiet --plugin-path plugins
 
@@ -256,7 +257,9 @@ kill -KILL $run
 wait $run 2>/dev/null
 try 0 "$LATHE" resume runs/cut train.until=5ep callbacks.checkpoint.every=1ep
 has err 'beginning again from '
+lacks err 'rows of'
 tried='resumed from what it began from'
+holds 'the same rows' cmp runs/cut/results.csv runs/after/results.csv
 holds 'as the one that was not killed' cmp runs/cut/metrics.jsonl runs/after/metrics.jsonl
 
 # ---- other kernels under the model: named, before and after ----

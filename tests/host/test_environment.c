@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "environment.h"
+#include "environment_past.h"
 #include "json.h"
 
 struct place {
@@ -54,17 +55,26 @@ static struct environment *begin(struct place *place, const char *const *files,
                                  size_t count) {
     char digest[DIGEST_HEX];
     digest_bytes("code", 4, digest);
-    const struct environment_plugin plugins[] = {
+    const struct environment_plugin known[] = {
         {"model", "mlp", "1.0.0", place->library, digest},
         {"callback", "linked", "0.1", "", ""}};
+    struct json *plugins =
+        json_append(json_append(json_make_list(), environment_plugin(&known[0])),
+                    environment_plugin(&known[1]));
     struct environment *environment = NULL;
     struct error err = {0};
     struct json *notes = NULL;
     const char text[] = "{\"model\": {\"products\": \"panels\"}}";
     assert_int_equal(json_parse(text, strlen(text), NULL, &notes, &err), LATHE_OK);
-    if (environment_begin(place->rundir, "OpenBLAS Haswell", 2, plugins, 2, notes,
-                          files, count, &environment, &err))
+    const struct environment_start start = {.blas = "OpenBLAS Haswell",
+                                            .threads = 2,
+                                            .plugins = plugins,
+                                            .notes = notes,
+                                            .files = files,
+                                            .file_count = count};
+    if (environment_begin(place->rundir, &start, &environment, &err))
         fail_msg("%s", err.what);
+    json_close(plugins);
     json_close(notes);
     return environment;
 }
@@ -125,21 +135,20 @@ static void hashes_plugins_and_data(void **state) {
 static void lists_however_many_there_are(void **state) {
     struct place *place = *state;
     enum { MANY = 200 };
-    struct environment_plugin plugins[MANY];
+    struct json *plugins = json_make_list();
     const char *files[MANY];
     struct environment *environment = NULL;
     struct error err = {0};
     for (int i = 0; i < MANY; i++) {
-        plugins[i] = (struct environment_plugin){.kind = "model",
-                                                 .name = "mlp",
-                                                 .version = "1.0.0",
-                                                 .library = "",
-                                                 .digest = ""};
+        plugins = json_append(plugins, environment_plugin(&(struct environment_plugin){
+                                           "model", "mlp", "1.0.0", "", ""}));
         files[i] = place->data;
     }
-    assert_int_equal(environment_begin(place->rundir, NULL, 1, plugins, MANY, NULL,
-                                       files, MANY, &environment, &err),
+    const struct environment_start start = {
+        .threads = 1, .plugins = plugins, .files = files, .file_count = MANY};
+    assert_int_equal(environment_begin(place->rundir, &start, &environment, &err),
                      LATHE_OK);
+    json_close(plugins);
     assert_int_equal(environment_end(environment, &err), LATHE_OK);
     struct json *json = read_json(place);
     assert_int_equal(json_size(json_get(json, "plugins")), MANY);
@@ -209,12 +218,103 @@ static void without_a_directory_nothing_is_done(void **state) {
     struct error err = {0};
     const char *files[] = {place->data};
     assert_int_equal(rundir_create(NULL, &none, &err), LATHE_OK);
-    assert_int_equal(
-        environment_begin(none, NULL, 1, NULL, 0, NULL, files, 1, &environment, &err),
-        LATHE_OK);
+    const struct environment_start start = {.files = files, .file_count = 1};
+    assert_int_equal(environment_begin(none, &start, &environment, &err), LATHE_OK);
     environment_cancel(environment);
     assert_int_equal(environment_end(environment, &err), LATHE_OK);
     rundir_close(none);
+}
+
+/* ---- what was at work earlier ---- */
+
+static struct json *parsed(const char *text) {
+    struct json *json = NULL;
+    struct error err = {0};
+    if (json_parse(text, strlen(text), NULL, &json, &err)) fail_msg("%s", err.what);
+    return json;
+}
+
+/* What "earlier" becomes, where a run that had `before` goes on from `step`. */
+static void assert_earlier(const char *before, int64_t step, const char *plugins,
+                           const char *data, const char *expected) {
+    struct json *environment = parsed(before), *wanted = parsed(expected);
+    struct json *now = parsed(plugins), *files = parsed(data);
+    struct past past;
+    struct text text = {0};
+    past_open(&past, environment, step);
+    struct json *found = past_list(&past, now, files);
+    json_write(found, &text, 0);
+    if (!json_same(found, wanted)) fail_msg("%s, not %s", text.data, expected);
+    text_finish(&text);
+    past_close(&past);
+    json_close(environment);
+    json_close(wanted);
+    json_close(now);
+    json_close(files);
+    json_close(found);
+}
+
+#define SGD(digest)                                                                    \
+    "{\"kind\":\"optimizer\",\"name\":\"sgd\",\"version\":\"1\",\"sha256\":\"" digest  \
+    "\"}"
+#define FILE_OF(path, digest) "{\"path\":\"" path "\",\"sha256\":\"" digest "\"}"
+#define RAN(plugins, data, earlier)                                                    \
+    "{\"plugins\":[" plugins "],\"data\":[" data "],\"earlier\":[" earlier "]}"
+#define PART(step, plugins, data)                                                      \
+    "{\"step\":" step ",\"plugins\":[" plugins "],\"data\":[" data "]}"
+
+static void keeps_what_was_at_work(void **state) {
+    (void)state;
+    assert_earlier("{}", 5, "[]", "[]", "[]");
+    assert_earlier("[1, \"no run\"]", 5, "[]", "[]", "[]");
+    assert_earlier(RAN(SGD("a"), FILE_OF("x", "1"), ""), 5, "[" SGD("a") "]",
+                   "[" FILE_OF("x", "1") "]", "[]");
+    assert_earlier(RAN(SGD("a"), FILE_OF("x", "1"), ""), 5, "[" SGD("b") "]",
+                   "[" FILE_OF("x", "2") "]",
+                   "[" PART("5", SGD("a"), FILE_OF("x", "1")) "]");
+    /* Not hashed yet, or not in time: it may be another. */
+    assert_earlier(RAN("", FILE_OF("x", "1"), ""), 5, "[]",
+                   "[{\"path\":\"x\",\"sha256\":null}]",
+                   "[" PART("5", "", FILE_OF("x", "1")) "]");
+    /* Moved is not changed. */
+    assert_earlier(RAN("", FILE_OF("x", "1"), ""), 5, "[]", "[" FILE_OF("y", "1") "]",
+                   "[]");
+    assert_earlier(RAN("", FILE_OF("x", "1"), ""), 5, "[]", "[" FILE_OF("y", "2") "]",
+                   "[" PART("5", "", FILE_OF("x", "1")) "]");
+}
+
+/* It went on from 5 and from 9, each time with another file. */
+static void forgets_a_past_that_was_given_up(void **state) {
+    static const char ran[] =
+        RAN(SGD("c"), "", PART("5", SGD("a"), "") "," PART("9", SGD("b"), ""));
+    (void)state;
+    assert_earlier(ran, 12, "[" SGD("c") "]", "[]",
+                   "[" PART("5", SGD("a"), "") "," PART("9", SGD("b"), "") "]");
+    assert_earlier(ran, 7, "[" SGD("c") "]", "[]",
+                   "[" PART("5", SGD("a"), "") "," PART("7", SGD("b"), "") "]");
+    assert_earlier(ran, 7, "[" SGD("b") "]", "[]", "[" PART("5", SGD("a"), "") "]");
+    assert_earlier(ran, 5, "[" SGD("d") "]", "[]", "[" PART("5", SGD("a"), "") "]");
+    assert_earlier(ran, 3, "[" SGD("a") "]", "[]", "[]");
+}
+
+/* A library that was built anew before a stage began. */
+static void takes_other_plugins_on_the_way(void **state) {
+    struct place *place = *state;
+    const char *files[] = {place->data};
+    struct error err = {0};
+    struct environment *environment = begin(place, files, 1);
+    struct json *plugins = parsed("[{\"kind\":\"model\",\"name\":\"mlp\","
+                                  "\"version\":\"1.0.0\",\"sha256\":\"another\"}]");
+    environment_renew(environment, plugins, 70);
+    assert_int_equal(environment_end(environment, &err), LATHE_OK);
+    struct json *json = read_json(place);
+    const struct json *entry = json_at(json_get(json, "earlier"), 0);
+    assert_true(json_same(json_get(json, "plugins"), plugins));
+    assert_int_equal(json_whole(json_get(entry, "step")), 70);
+    assert_int_equal(json_size(json_get(entry, "plugins")), 1);
+    assert_int_equal(json_size(json_get(entry, "data")), 0);
+    json_close(plugins);
+    json_close(json);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
@@ -228,6 +328,9 @@ int main(void) {
         TEST(leaves_signals_to_others),
         TEST(a_cancelled_one_does_not_wait),
         TEST(without_a_directory_nothing_is_done),
+        TEST(keeps_what_was_at_work),
+        TEST(forgets_a_past_that_was_given_up),
+        TEST(takes_other_plugins_on_the_way),
     };
     return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static lathe_status keep(struct csv *csv, size_t length, int64_t *kept) {
 
 static lathe_status go_on(struct csv *csv, const lathe_moment *at) {
     struct stat info;
-    const int64_t expected = csv->state.length;
+    const int64_t expected = at->resumed == 1 ? csv->state.length : 0;
     if (fstat(csv->fd, &info))
         return lathe_fail(csv->host, LATHE_EIO, "%s: %s", csv->name, strerror(errno));
     if (info.st_size > 0 && !at->resumed)

@@ -13,6 +13,7 @@
 struct csv {
     int64_t count, features;
     float *values; /* [count, features] */
+    char *names;   /* of the features, one a line; NULL: they have none */
     int has_labels;
     struct csv_labels labels;
 };
@@ -67,8 +68,11 @@ static lathe_status choose_columns(struct reading *reading, struct csv *csv) {
                           table->path);
     reading->feature_columns = calloc((size_t)csv->features, sizeof(int64_t));
     if (!reading->feature_columns) return csv_table_no_memory(&reading->table);
-    if (listed) return choose_listed(reading, csv);
-    return choose_others(reading, csv);
+    lathe_status status =
+        listed ? choose_listed(reading, csv) : choose_others(reading, csv);
+    /* Who counts columns does not care what they are called. */
+    if (status || (listed && !*lathe_string(table->host, "features/0"))) return status;
+    return csv_table_names(table, reading->feature_columns, csv->features, &csv->names);
 }
 
 /* ---- rows ---- */
@@ -130,8 +134,10 @@ static lathe_status read_file(struct reading *reading, const lathe_host *host,
 static void destroy(void *self) {
     struct csv *csv = self;
     free(csv->values);
+    free(csv->names);
     free(csv->labels.numbers);
     free(csv->labels.values);
+    free(csv->labels.names);
     free(csv);
 }
 
@@ -157,12 +163,14 @@ static lathe_status describe(void *self, const lathe_data_plan *plan) {
                          .name = "input",
                          .code = LATHE_FLOAT,
                          .bits = 32,
-                         .shape = {csv->features}};
+                         .shape = {csv->features},
+                         .names = csv->names};
     lathe_field label = {.size = sizeof label,
                          .name = "label",
                          .code = csv->labels.classes ? LATHE_INT : LATHE_FLOAT,
                          .bits = 32,
-                         .classes = csv->labels.classes};
+                         .classes = csv->labels.classes,
+                         .names = csv->labels.names};
     lathe_status status = plan->field(plan, &input);
     if (!status && csv->has_labels) status = plan->field(plan, &label);
     if (!status) plan->samples(plan, csv->count);

@@ -114,6 +114,8 @@ static int64_t find_class(const struct maker *maker, const struct csv_field *nam
 
 static lathe_status take_names(const struct maker *maker, struct csv_labels *made) {
     made->classes = maker->name_count;
+    made->names = csv_join(maker->names, maker->name_count);
+    if (!made->names) return csv_table_no_memory(maker->table);
     for (int64_t i = 0; i < maker->count; i++) {
         const struct csv_label *label = &maker->labels[i];
         int64_t number = find_class(maker, &label->field);
@@ -191,8 +193,12 @@ static lathe_status make_classes(struct maker *maker, struct csv_labels *made) {
     made->numbers = calloc((size_t)maker->count, sizeof *made->numbers);
     if (!made->numbers) return csv_table_no_memory(maker->table);
     if (lathe_count(table->host, "classes")) return make_names(maker, made);
-    if (table->is_sklearn && table->header_count > 2)
-        return take_class_numbers(maker, table->header_count - 2, made);
+    if (table->is_sklearn && table->header_count > 2) {
+        const int64_t count = table->header_count - 2;
+        made->names = csv_join(table->header + 2, count);
+        return made->names ? take_class_numbers(maker, count, made)
+                           : csv_table_no_memory(table);
+    }
     if (are_class_numbers(maker)) return take_class_numbers(maker, 0, made);
     return make_names(maker, made);
 }

@@ -11,11 +11,12 @@ struct csv_label {
     int64_t line;
 };
 
-/* One of the two arrays is made, and is the caller's to free. */
+/* One of the two arrays is made; all is the caller's to free. */
 struct csv_labels {
     int64_t classes;  /* 0: regression */
     int32_t *numbers; /* of the classes */
     float *values;
+    char *names; /* of the classes, one a line; NULL: they are numbers */
 };
 
 /* Decides by the options "task" and "classes", and by all labels of the file. */

@@ -119,6 +119,19 @@ size_t csv_text(const struct csv_field *field, char *text, size_t size) {
     return length;
 }
 
+char *csv_join(const struct csv_field *fields, int64_t count) {
+    size_t room = 1, length = 0;
+    for (int64_t i = 0; i < count; i++) room += (size_t)fields[i].length + 1;
+    char *lines = calloc(room, 1);
+    for (int64_t i = 0; lines && i < count; i++) {
+        const size_t end = length + csv_text(&fields[i], lines + length, room - length);
+        for (; length < end; length++)
+            if (!lines[length] || lines[length] == '\n') lines[length] = ' ';
+        if (i + 1 < count) lines[length++] = '\n';
+    }
+    return lines;
+}
+
 int csv_compare(const struct csv_field *a, const struct csv_field *b) {
     uint32_t i = 0, j = 0;
     while (i < a->length && j < b->length) {

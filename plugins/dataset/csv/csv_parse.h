@@ -32,6 +32,9 @@ int64_t csv_next(struct csv_cursor *cursor, struct csv_field *fields, int64_t ca
 
 /* The content, escapes undone, ended by NUL and cut to `size`; returns its length. */
 size_t csv_text(const struct csv_field *field, char *text, size_t size);
+/* The contents, one a line, whose own line breaks become blanks; the caller's to free.
+ * NULL: out of memory. */
+char *csv_join(const struct csv_field *fields, int64_t count);
 /* Orders by the bytes of the content, as memcmp does. */
 int csv_compare(const struct csv_field *a, const struct csv_field *b);
 

@@ -247,6 +247,17 @@ lathe_status csv_table_sort(const struct csv_table *table, int64_t *columns,
     return status;
 }
 
+lathe_status csv_table_names(const struct csv_table *table, const int64_t *columns,
+                             int64_t count, char **names) {
+    *names = NULL;
+    if (!has_names(table)) return LATHE_OK;
+    struct csv_field *fields = calloc((size_t)count, sizeof *fields);
+    for (int64_t i = 0; fields && i < count; i++) fields[i] = table->header[columns[i]];
+    if (fields) *names = csv_join(fields, count);
+    free(fields);
+    return *names ? LATHE_OK : csv_table_no_memory(table);
+}
+
 lathe_status csv_table_fail(const struct csv_table *table, int64_t line, int64_t column,
                             const struct csv_field *field, enum csv_number kind) {
     static const char *const reasons[] = {

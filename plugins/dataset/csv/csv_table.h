@@ -31,6 +31,9 @@ lathe_status csv_table_column(const struct csv_table *table, const char *path,
  * Without names they stay. */
 lathe_status csv_table_sort(const struct csv_table *table, int64_t *columns,
                             int64_t count);
+/* What columns are called, one a line, the caller's to free; NULL: without names. */
+lathe_status csv_table_names(const struct csv_table *table, const int64_t *columns,
+                             int64_t count, char **names);
 /* Says why a field of the column, at that line, is no number of `kind`. */
 lathe_status csv_table_fail(const struct csv_table *table, int64_t line, int64_t column,
                             const struct csv_field *field, enum csv_number kind);

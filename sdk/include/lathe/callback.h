@@ -31,7 +31,9 @@
 
 /* Where the run is. Valid during the call. */
 typedef struct lathe_moment {
-    uint32_t size, resumed;   /* resumed: run_begin of a run that goes on */
+    /* resumed, at run_begin: 1 where the run goes on; 2 where it begins, with the state
+     * of another run, whose files are elsewhere; else 0. */
+    uint32_t size, resumed;
     int64_t stage, epoch;     /* from 1 */
     int64_t step;             /* updates made: 0 at the start */
     int64_t micro;            /* of the window, from 0 */

@@ -20,8 +20,9 @@ typedef struct lathe_data_plan {
 typedef struct lathe_dataset_ops {
     LATHE_OPS_HEAD;
     /* Declares the fields of a sample and how many samples there are, always the same.
-     * The host refuses a split whose fields differ from the training data's, unless in
-     * fewer `classes`. Fails with what the plan returned. [load] */
+     * The host refuses a split whose fields differ from the training data's, in what
+     * is called how as well, unless in fewer `classes`. Fails with what the plan
+     * returned. [load] */
     lathe_status (*describe)(void *self, const lathe_data_plan *plan);
     /* Writes samples indices[0 … rows-1] to rows 0 … of every field of `into`, whose
      * tensors are [rows, shape of the field] in the order of describe. A sample is a

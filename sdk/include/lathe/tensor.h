@@ -30,6 +30,9 @@ typedef struct lathe_field {
     uint16_t reserved[3];
     int64_t shape[LATHE_RANK_MAX - 1];
     int64_t classes; /* values are 0 … classes-1; 0: not a category */
+    /* What they are called, one a line: the classes, or the values along the last axis,
+     * such as columns of a table. NULL: not known, and not compared. */
+    const char *names;
 } lathe_field;
 #define LATHE_FIELD_SIZE_1_0 72u
 

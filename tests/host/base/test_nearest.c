@@ -38,6 +38,9 @@ static void case_and_dashes_hardly_count(void **state) {
 
 static void what_is_too_far_is_not_guessed(void **state) {
     (void)state;
+    expect_nearest("momentum_of_sgd", "momentum");
+    expect_nearest("weight", "weight_decay");
+    expect_nearest("lr_of_sgd", "");
     expect_nearest("rate", "");
     expect_nearest("dropout", "");
     expect_nearest("", "");

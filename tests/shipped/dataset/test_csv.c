@@ -84,6 +84,8 @@ static void text_labels_are_the_classes_that_are_listed(void **state) {
     assert_int_equal(trial.fields[1].bits, 32);
     assert_int_equal(trial.fields[1].rank, 0);
     assert_int_equal(trial.fields[1].classes, 2);
+    assert_string_equal(trial.fields[0].names, "length\nwidth");
+    assert_string_equal(trial.fields[1].names, "setosa\nvirginica");
     assert_non_null(strstr(trial.host.logged, "data.csv: 2 features: length, width"));
     read_all_samples();
     assert_floats(trial.input, (float[]){5.1f, 3.5f, 7, -3.2f, 6.3f, 3.3f}, 6);
@@ -235,11 +237,31 @@ static void other_delimiters_and_compressed_files(void **state) {
     trial_end(&trial);
 }
 
+/* What is counted by index may be called anything; a name is one line. */
+static void what_columns_are_called_is_told(void **state) {
+    (void)state;
+    open_csv("\"b \"\"\nb\",a\n1,2\n", "");
+    assert_string_equal(trial.fields[0].names, "a\nb \" b");
+    trial_end(&trial);
+    open_csv("b,a\n1,2\n", ", \"features\": [\"b\", \"a\"]");
+    assert_string_equal(trial.fields[0].names, "b\na");
+    trial_end(&trial);
+    open_csv("b,a\n1,2\n", ", \"features\": [1, 0]");
+    assert_null(trial.fields[0].names);
+    trial_end(&trial);
+    open_csv("3,4\n1,2\n", ", \"header\": \"none\", \"label\": 1");
+    assert_null(trial.fields[0].names);
+    assert_null(trial.fields[1].names);
+    trial_end(&trial);
+}
+
 static void the_header_of_scikit_learn_names_classes(void **state) {
     (void)state;
     open_csv("2,3,setosa,versicolor,virginica\n1,2,3,2\n4,5,6,0\n",
              ", \"header\": \"sklearn\", \"label\": 3");
     assert_int_equal(trial.fields[1].classes, 3);
+    assert_string_equal(trial.fields[1].names, "setosa\nversicolor\nvirginica");
+    assert_null(trial.fields[0].names);
     assert_int_equal(trial.fields[0].shape[0], 3);
     read_all_samples();
     assert_classes((int32_t[]){2, 0}, 2);
@@ -336,6 +358,7 @@ int main(void) {
         cmocka_unit_test(without_a_header_columns_are_indices),
         cmocka_unit_test(without_a_label_there_is_only_input),
         cmocka_unit_test(other_delimiters_and_compressed_files),
+        cmocka_unit_test(what_columns_are_called_is_told),
         cmocka_unit_test(the_header_of_scikit_learn_names_classes),
         cmocka_unit_test(a_row_of_another_length_is_named),
         cmocka_unit_test(a_field_that_is_no_number_is_named),

@@ -33,16 +33,19 @@ static void open_model(struct fixture *f, const char *options, int64_t classes,
     memset(f, 0, sizeof *f);
     fake_host_init(&f->host, options);
     fake_host_manifest(&f->host, "model/mlp");
-    f->input =
-        (lathe_field){sizeof f->input, 2, "input", LATHE_FLOAT, 32, {0}, {2, 3}, 0};
-    f->label = (lathe_field){sizeof f->label,
-                             classes ? 0 : 1,
-                             "label",
-                             classes ? LATHE_INT : LATHE_FLOAT,
-                             32,
-                             {0},
-                             {width},
-                             classes};
+    f->input = (lathe_field){.size = sizeof f->input,
+                             .name = "input",
+                             .code = LATHE_FLOAT,
+                             .bits = 32,
+                             .rank = 2,
+                             .shape = {2, 3}};
+    f->label = (lathe_field){.size = sizeof f->label,
+                             .name = "label",
+                             .code = classes ? LATHE_INT : LATHE_FLOAT,
+                             .bits = 32,
+                             .rank = classes ? 0 : 1,
+                             .shape = {width},
+                             .classes = classes};
     f->fields[0] = &f->label;
     f->fields[1] = &f->input;
     fake_plan_init(&f->plan, f->fields, 2);

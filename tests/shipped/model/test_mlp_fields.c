@@ -6,13 +6,16 @@
 #include "model/mlp/mlp.c"
 #include "model/supervised.c"
 
-static const lathe_field image = {sizeof image, 2,   "input",  LATHE_FLOAT,
-                                  32,           {0}, {28, 28}, 0};
-static const lathe_field digit = {sizeof digit, 0,   "label", LATHE_INT,
-                                  32,           {0}, {0},     10};
-static const lathe_field price = {sizeof price, 0,   "label", LATHE_FLOAT,
-                                  32,           {0}, {0},     0};
-static const lathe_field pair = {sizeof pair, 1, "label", LATHE_FLOAT, 32, {0}, {2}, 0};
+#define FIELD(its_name, its_code, ...)                                                 \
+    {                                                                                  \
+        .size = sizeof(lathe_field), .name = its_name, .code = its_code, .bits = 32,   \
+        __VA_ARGS__                                                                    \
+    }
+static const lathe_field image =
+    FIELD("input", LATHE_FLOAT, .rank = 2, .shape = {28, 28});
+static const lathe_field digit = FIELD("label", LATHE_INT, .classes = 10);
+static const lathe_field price = FIELD("label", LATHE_FLOAT, .rank = 0);
+static const lathe_field pair = FIELD("label", LATHE_FLOAT, .rank = 1, .shape = {2});
 
 static lathe_status describe_with(struct fake_host *host, struct fake_plan *plan,
                                   const char *options, const lathe_field *a,

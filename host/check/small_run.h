@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole runs of a small experiment, for callbacks: on the embedding API, as anybody
- * runs one. Named after what it is for a callback: it comes on when it is called. */
-#ifndef HOST_CHECK_SHOW_H
-#define HOST_CHECK_SHOW_H
+ * runs one. */
+#ifndef HOST_CHECK_SMALL_RUN_H
+#define HOST_CHECK_SMALL_RUN_H
 
-#include "check/bench.h"
+#include "check/fixture.h"
 
 /* How a run is to go. */
 struct script {
@@ -16,10 +16,10 @@ struct script {
     bool expects_failure;    /* of another plugin */
 };
 
-struct show {
+struct small_run {
     struct check *check;
     const struct script *script;
-    struct bench *bench; /* whose pauses it makes; may be NULL */
+    struct fixture *fixture; /* whose pauses it makes; may be NULL */
     lathe_session *session;
     lathe_error error;
     int64_t calls;
@@ -29,20 +29,21 @@ struct show {
     struct text records;
 };
 
-/* Opens; the check fails when it cannot be. For show_close either way. */
-bool show_open(struct show *show, struct check *check, const struct script *script);
+/* Opens; the check fails when it cannot be. For small_run_close either way. */
+bool small_run_open(struct small_run *run, struct check *check,
+                    const struct script *script);
 /* Turns it to its end; the check fails when the subject, or anything unforeseen,
  * does. */
-bool show_run(struct show *show);
+bool small_run_run(struct small_run *run);
 /* Is the failure one that the script wanted? Else it fails the check. */
-bool show_went_well(struct show *show, lathe_status status);
-void show_close(struct show *show);
+bool small_run_went_well(struct small_run *run, lathe_status status);
+void small_run_close(struct small_run *run);
 /* Opens, runs, closes; `calls` and `stopped` may be NULL. */
-bool show_once(struct check *check, const struct script *script, int64_t *calls,
-               char stopped[96]);
+bool small_run_once(struct check *check, const struct script *script, int64_t *calls,
+                    char stopped[96]);
 /* What the subject saves at the end of a run. */
-bool show_state(struct check *check, struct text *bytes);
+bool small_run_state(struct check *check, struct text *bytes);
 /* A run of a few epochs, with validation and test data. */
-struct script show_script(const struct check *check);
+struct script small_run_script(const struct check *check);
 
 #endif
