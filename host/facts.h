@@ -16,8 +16,8 @@ struct facts {
     unsigned glibc[2]; /* the oldest that will do: {2, 34} */
 };
 
-/* A failure: it is no library that could be loaded. Fills in what is left empty here, for
- * facts_finish, either way. */
+/* A failure: it is no library that could be loaded. Fills in what is left empty here,
+ * for facts_finish, either way. */
 lathe_status facts_read(const char *library, struct facts *facts, struct error *err);
 void facts_finish(struct facts *facts);
 /* Lines of "abi", "sha256" and "needed". */

@@ -19,8 +19,8 @@ void output_print(struct text *text, bool is_for_people);
 bool output_is_cut(void);
 /* It did not arrive, and the command has said so itself. */
 void output_give_up(void);
-/* Last of all: what was printed has to arrive, whatever it says. Returns the exit status
- * of the program, whose command ended with `code`. */
+/* Last of all: what was printed has to arrive, whatever it says. Returns the exit
+ * status of the program, whose command ended with `code`. */
 int output_finish(int code);
 
 #endif
