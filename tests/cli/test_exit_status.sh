@@ -2,6 +2,8 @@
 # Exit statuses as the manual has them, where the system is what refuses: no working
 # directory, no descriptors, no permission, no room for what is printed.
 source "$(dirname "$0")/cli.bash"
+export HOME=$scratch/home # whose cache is removed again and again
+mkdir "$HOME"
 small
 try 0 "$LATHE" run small.json --quiet
 try 0 "$LATHE" pack small.json
