@@ -42,9 +42,9 @@ done
 try 0 env SOURCE_DATE_EPOCH=1234567890 "$LATHE" pack one/points.json -o third.lathe \
     --plugin-path plugins
 same third.lathe
-if [[ $(id -u) == 0 ]] && command -v setpriv >/dev/null; then
+if can_be_nobody; then
     chmod 755 . && mkdir -m 777 elsewhere
-    try 0 setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent \
+    try 0 "${nobody[@]}" env HOME=/nonexistent \
         USER=nobody "$LATHE" pack one/points.json -o elsewhere/third.lathe --plugin-path plugins
     same elsewhere/third.lathe
 fi

@@ -61,9 +61,7 @@ if [[ -w /dev/full ]]; then
 fi
 
 # ---- no permission ----
-nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
-# Where the build is in somebody's own folder, nobody cannot run it.
-if [[ $(id -u) == 0 ]] && "${nobody[@]}" "$LATHE" --version >/dev/null 2>&1; then
+if can_be_nobody; then
     mkdir home && chmod 755 . && chown -R 65534 home runs small.json
     # refused WORD…: as somebody else; 77
     somebody() {
