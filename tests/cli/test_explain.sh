@@ -131,9 +131,12 @@ try 78 explain small.json data.train.samples=9223372036854775808
 has err 'help: 9223372036854775808 does not fit into 64 bits'
 try 78 run small.json train.until=9007199254740993step
 has err 'help: less than 9007199254740992 epochs, steps, samples or seconds'
-try 0 explain small.json train.batch=9223372036854775807 train.accumulate=9223372036854775807 \
-    train.until=5000sample
+try 0 explain small.json train.accumulate=2147483647 train.until=5000sample
 has out 'run           16 steps at most'
+for setting in batch accumulate; do
+    try 78 explain small.json train.$setting=9223372036854775807
+    has err 'help: allowed: integer, >= 1, <= 2147483647'
+done
 
 # ---- for people ----
 try 0 explain big.json
