@@ -55,9 +55,10 @@ try 0 "$LATHE" check blobs --only functions
 holds 'nothing is left' test -z "$(ls tmp)"
 
 # ---- new ----
-# No room: not a byte can be written to a file.
+# No room: not a byte can be written to a file. The thread sanitizer wants some before main.
 tried='new callback full'
-(ulimit -f 0 && exec "$LATHE" new callback full 2>&1) | grep -q 'File too large' ||
+[[ ${SANITIZE:-} == *thread* ]] ||
+    (ulimit -f 0 && exec "$LATHE" new callback full 2>&1) | grep -q 'File too large' ||
     complain 'there was room'
 holds 'nothing is left' test -z "$(find . -name full -o -name '.new-*')"
 try 0 "$LATHE" new callback full
