@@ -44,7 +44,7 @@ static void tell_strange_alarm(void) {
     static const char note[] =
         "\nlathe: ending after this step for a SIGALRM that is not "
         "the time limit's; a plugin may have called alarm\n";
-    if (!limit_end || clock_seconds() < limit_end)
+    if (limit_end <= 0 || clock_seconds() < limit_end)
         (void)!write(STDERR_FILENO, note, sizeof note - 1);
 }
 
