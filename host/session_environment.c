@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/path.h"
 #include "session_state.h"
 
 /* ---- what is noted ---- */
@@ -160,10 +159,8 @@ static size_t count_files(const lathe_session *s) {
 /* NULL: nothing was made yet, or the file is not whole; a loss of power can do that. */
 static struct json *read_before(lathe_session *s) {
     struct json *before = NULL;
-    char *path = path_join(rundir_path(s->rundir), "environment.json");
-    if (path && s->options.resume && s->now.step && !s->is_begun_again)
-        json_read(path, &before, NULL);
-    free(path);
+    if (s->options.resume && s->now.step && !s->is_begun_again)
+        rundir_read_json(rundir_path(s->rundir), "environment.json", &before, NULL);
     return before;
 }
 

@@ -12,6 +12,7 @@
 #include "bundle/outside.h"
 #include "bundle/shelf.h"
 #include "commands/bundle_plugins.h"
+#include "rundir.h"
 #include "safetensors.h"
 
 /* ---- opening ---- */
@@ -313,16 +314,14 @@ static lathe_status check_policy(const char *folder, struct error *err) {
 /* What a run, or that of a checkpoint, was made of; NULL: nothing that can be read,
  * which is for others to tell. The caller's. */
 static struct json *read_resolved(const char *run) {
-    char *path = path_join(run, "resolved.json");
-    struct json *resolved = NULL;
+    struct json *resolved;
     struct safetensors *file = NULL;
-    if (path) json_read(path, &resolved, NULL);
+    rundir_read_json(run, "resolved.json", &resolved, NULL);
     if (!resolved && !safetensors_open(run, &file, NULL)) {
         const char *note = safetensors_note(file, "lathe.experiment");
         if (note) json_parse(note, strlen(note), run, &resolved, NULL);
     }
     safetensors_close(file);
-    free(path);
     return resolved;
 }
 

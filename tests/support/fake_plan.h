@@ -24,6 +24,27 @@ struct fake_plan {
     lathe_field output;
 };
 
+/* Fields of supervised data: "input" of two axes, and "label", which is one of so many
+ * classes, or, with none, `width` values to come near. */
+static inline lathe_field fake_input(int64_t rows, int64_t columns) {
+    return (lathe_field){.size = sizeof(lathe_field),
+                         .name = "input",
+                         .code = LATHE_FLOAT,
+                         .bits = 32,
+                         .rank = 2,
+                         .shape = {rows, columns}};
+}
+
+static inline lathe_field fake_label(int64_t classes, int64_t width) {
+    return (lathe_field){.size = sizeof(lathe_field),
+                         .name = "label",
+                         .code = classes ? LATHE_INT : LATHE_FLOAT,
+                         .bits = 32,
+                         .rank = classes ? 0 : 1,
+                         .shape = {width},
+                         .classes = classes};
+}
+
 static inline lathe_status fake_parameter(const lathe_model_plan *plan,
                                           const lathe_parameter *parameter,
                                           int32_t *index) {

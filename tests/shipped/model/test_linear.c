@@ -36,19 +36,8 @@ static lathe_status describe_model(struct fixture *f, const char *options,
     memset(f, 0, sizeof *f);
     fake_host_init(&f->host, options);
     fake_host_manifest(&f->host, "model/linear");
-    f->input = (lathe_field){.size = sizeof f->input,
-                             .name = "input",
-                             .code = LATHE_FLOAT,
-                             .bits = 32,
-                             .rank = 2,
-                             .shape = {2, 3}};
-    f->label = (lathe_field){.size = sizeof f->label,
-                             .name = "label",
-                             .code = classes ? LATHE_INT : LATHE_FLOAT,
-                             .bits = 32,
-                             .rank = classes ? 0 : 1,
-                             .shape = {width},
-                             .classes = classes};
+    f->input = fake_input(2, 3);
+    f->label = fake_label(classes, width);
     f->fields[0] = &f->label;
     f->fields[1] = &f->input;
     f->out = classes ? classes : width;

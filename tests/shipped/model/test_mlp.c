@@ -33,19 +33,8 @@ static void open_model(struct fixture *f, const char *options, int64_t classes,
     memset(f, 0, sizeof *f);
     fake_host_init(&f->host, options);
     fake_host_manifest(&f->host, "model/mlp");
-    f->input = (lathe_field){.size = sizeof f->input,
-                             .name = "input",
-                             .code = LATHE_FLOAT,
-                             .bits = 32,
-                             .rank = 2,
-                             .shape = {2, 3}};
-    f->label = (lathe_field){.size = sizeof f->label,
-                             .name = "label",
-                             .code = classes ? LATHE_INT : LATHE_FLOAT,
-                             .bits = 32,
-                             .rank = classes ? 0 : 1,
-                             .shape = {width},
-                             .classes = classes};
+    f->input = fake_input(2, 3);
+    f->label = fake_label(classes, width);
     f->fields[0] = &f->label;
     f->fields[1] = &f->input;
     fake_plan_init(&f->plan, f->fields, 2);
